@@ -108,7 +108,7 @@ print(found)
         ["tables", "unitxt", "lm_eval", "aisbench"],
         ["unitxt", "lm_eval", "aisbench"],
         ["unitxt", "lm_eval", "aisbench"],
-        ["unitxt", "hub_yaml", "lm_eval", "aisbench"],
+        ["tables", "unitxt", "hub_yaml", "lm_eval", "aisbench"],
         ["unitxt"],
     ])  # fmt: skip
 

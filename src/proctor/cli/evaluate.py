@@ -239,7 +239,7 @@ def read_predictions(path: Path, column: str | None = None) -> list[Any]:
     """
     from proctor.dialects.tables.reader import is_table
 
-    if path.suffix.lower() not in (".jsonl", ".ndjson") and is_table(str(path)):
+    if not path.name.lower().endswith((".jsonl", ".ndjson")) and is_table(str(path)):
         return _of_table(path, column)
     try:
         with opened(path) as file:
@@ -258,7 +258,7 @@ def read_predictions(path: Path, column: str | None = None) -> list[Any]:
 
 
 _LEAVE_OUT = "leave --prediction-column out"
-_USUAL = ("prediction", "raw_prediction", "output")
+_USUAL = ("prediction", "raw_prediction", "output", "response", "actual_output", "model_output", "completion")
 """Columns, and keys, that have predictions where nobody names one."""
 
 

@@ -2,6 +2,7 @@
 
 import codecs
 import csv
+import gzip
 import io
 import json
 import random
@@ -400,7 +401,7 @@ def test_cells_with_more_than_one_value_fail_their_row(tmp_path):
     exam = exam_of(written(tmp_path, "rows.jsonl", rows), input_column="q", answer_column="a")
     failures = [question.failure and question.failure.message for question in exam.questions()]
     assert [str(each).partition(" in this row")[0] for each in failures] == [
-        "the column 'q' has an object", "the column 'a' has an object", "the column 'a' has a list", "None",
+        "the column 'q' has an object", "the column 'a' has an object", "the column 'a' lists no right answer", "None",
     ]  # fmt: skip
 
 
@@ -528,3 +529,43 @@ def test_what_a_question_is_about_and_the_model_is_not_shown_is_said(tmp_path, h
     exam_of(path, **options)
     told = "the model is not shown 'context'; to show it, --prompt $'{context}\\n\\n{question}'"
     assert (told in heard.text) == (not options)
+
+
+ROW = {"question": "Capital of Peru?", "answer": "Lima"}
+
+
+@pytest.mark.parametrize(
+    "name, text",
+    [
+        ("a.csv", "question,answer\nCapital of Peru?,Lima\n"),
+        ("b.JSONL", json.dumps(ROW)),
+        ("c.json", json.dumps([ROW])),
+    ],
+)
+def test_tables_packed_by_gzip_are_read(tmp_path, name, text):
+    path = written(tmp_path, f"{name}.gz", gzip.compress(text.encode()))
+    exam = exam_of(path)
+    assert (exam.name, prompts(exam)) == (name[0], ["Capital of Peru?"])
+
+
+def test_a_name_that_ends_in_gz_and_a_bomb_are_refused(tmp_path):
+    with pytest.raises(DataError, match="not packed by gzip"):
+        exam_of(written(tmp_path, "a.csv.gz", "question,answer\nq,a\n"))
+    with pytest.raises(DataError, match="not packed by gzip"):
+        exam_of(written(tmp_path, "b.csv.gz", gzip.compress(b"question,answer\n" * 1000)[:-20]))
+    with pytest.raises(DataError, match="times"):
+        exam_of(written(tmp_path, "c.csv.gz", gzip.compress(b"question,answer\n" + b"a" * (100 << 20))))
+    assert not is_table(str(written(tmp_path, "d.txt.gz", gzip.compress(b"a"))))
+
+
+@pytest.mark.parametrize("key", ["data", "examples", "rows", "questions", "items", "instances"])
+def test_rows_in_an_object_are_a_table(tmp_path, key):
+    path = written(tmp_path, "rows.json", json.dumps({"version": "1", key: [ROW], "more": []}, indent=1))
+    assert prompts(exam_of(path)) == ["Capital of Peru?"]
+
+
+@pytest.mark.parametrize(
+    "value", [{"data": ["a"]}, {"data": {"a": 1}}, {"other": [ROW]}, {"__type__": "task_card", "data": [ROW]}, {}]
+)
+def test_other_objects_are_no_tables(tmp_path, value):
+    assert not is_table(str(written(tmp_path, "rows.json", json.dumps(value))))

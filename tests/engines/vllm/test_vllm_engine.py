@@ -1,7 +1,9 @@
 """The offline vLLM engine against a stand-in with vLLM's interface: vLLM itself needs a GPU."""
 
 import json
+import math
 import sys
+from functools import cache
 from inspect import Parameter, Signature
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -138,7 +140,9 @@ class SamplingParams(SimpleNamespace):
         if unknown := [name for name in values if name not in SIGNATURES["SamplingParams"]]:
             raise TypeError(f"Unexpected keyword argument '{unknown[0]}'")
         defaults = {"n": 1, "temperature": 1.0, "top_p": 1.0, "top_k": 0, "max_tokens": 16, "detokenize": True}
-        super().__init__(**{**dict.fromkeys(SIGNATURES["SamplingParams"]), **defaults, **values})
+        super().__init__(
+            **{**dict.fromkeys(NAMES), **dict.fromkeys(SIGNATURES["SamplingParams"]), **defaults, **values}
+        )
         self.stop = [self.stop] if isinstance(self.stop, str) else self.stop or []
         checks = {
             f"n must be 1 when using greedy sampling, got {self.n}.": self.temperature >= 1e-5 or self.n == 1,
@@ -492,3 +496,134 @@ def test_a_text_is_scored_from_its_beginning_or_from_its_second_token(engine):
     answers = dict(engine.score([Rolling("a" * 100), Rolling("")]))
     assert answers[0].scores[0].token_count == 100
     assert (answers[1].failure.kind, answers[1].failure.retryable) == ("engine", False)
+
+
+# -- choices behind a cached context -------------------------------------------------------------------------------
+
+
+class Caching(LLM):
+    """A model whose predictions depend on all that is before them, with vLLM's cache and the ways of a version."""
+
+    knows = frozenset({"logprob_token_ids", "allowed_token_ids", "trace_decode_token_ids"})
+    habit = ""
+    computed = 0
+    cached = set()
+
+    def generate(self, *arguments, **options):
+        given = bound("LLM.generate", arguments, options)
+        several = given["sampling_params"]
+        for each in several:
+            named = [name for name in NAMES if getattr(each, name) is not None and name not in self.knows]
+            assert not named, f"unexpected keyword argument {named}"
+            assert each.trace_decode_token_ids is None or self.arguments.get("enable_trace_replay")
+        return super().generate(*arguments, **options)
+
+    def _output(self, ids, parameters):
+        found = super()._output(ids, parameters)
+        reads_cache = parameters.prompt_logprobs is None
+        hits = max((n for n in range(len(ids)) if tuple(ids[:n]) in Caching.cached), default=0) if reads_cache else 0
+        Caching.computed += len(ids) - hits
+        Caching.cached |= {tuple(ids[:n]) for n in range(1, len(ids) + 1)}
+        if parameters.prompt_logprobs is not None:
+            pairs = ((ids[:place], ids[place]) for place in range(1, len(ids)))
+            found.prompt_logprobs = [None, *({token: predicted(before, token)} for before, token in pairs)]
+        found.outputs = [self._written(list(ids), parameters)]
+        return found
+
+    def _written(self, ids, parameters):
+        forced = parameters.trace_decode_token_ids or parameters.allowed_token_ids
+        tokens, entries = [], []
+        for step in range(parameters.max_tokens):
+            best = min(ALPHABET, key=lambda token: predicted(ids, token).rank)
+            token = forced[step] if forced else best
+            named = [token, *(parameters.logprob_token_ids or ())]
+            listed = {each: predicted(ids, each) for each in named}
+            listed |= {each: shaped("Logprob", {**vars(listed[each]), "rank": 1}) for each in named[1:]}  # as vLLM does
+            if self.habit == "processed" and parameters.allowed_token_ids:
+                listed = {token: shaped("Logprob", {"logprob": 0.0, "rank": 1})}
+            if self.habit == "ignores":
+                listed = {best: predicted(ids, best)}
+            if self.habit == "leaves out" and len(listed) > 2:
+                listed.pop(named[1])
+            tokens.append(token if self.habit != "ignores" else best)
+            entries.append(listed)
+            ids = [*ids, token]
+        return shaped("CompletionOutput", {"index": 0, "token_ids": tokens, "logprobs": entries, "text": ""})
+
+
+NAMES = ("logprob_token_ids", "allowed_token_ids", "trace_decode_token_ids")
+ALPHABET = range(32, 127)
+
+
+@cache
+def _scores(before):
+    return {each: (hash((before, each)) % 9973) / 2000 for each in ALPHABET}
+
+
+@cache
+def _predicted(before, token):
+    scores = _scores(before)
+    total = math.log(sum(map(math.exp, scores.values())))
+    return scores[token] - total, 1 + sum(each > scores[token] for each in scores.values())
+
+
+def predicted(before, token):
+    value, rank = _predicted(tuple(before[-4:]), token)
+    return shaped("Logprob", {"logprob": value, "rank": rank})
+
+
+LETTERS = [Choose(tuple(Pair(Prompt(f"Some demos. Question {n}:"), each) for each in "ABCD")) for n in range(12)]
+WORDS = [Choose((Pair(Prompt(f"Some demos. Question {n}:"), "yes"), Pair(Prompt(f"Some demos. Question {n}:"), "no")))
+         for n in range(12)]  # fmt: skip
+
+
+@pytest.fixture
+def caching(engine, monkeypatch):
+    monkeypatch.setattr(sys.modules["vllm"], "LLM", Caching)
+    monkeypatch.setattr(Caching, "computed", 0)
+    monkeypatch.setattr(Caching, "cached", set())
+    return engine
+
+
+def plain(requests):
+    """The likelihoods of requests as a version gives them that knows none of the ways."""
+    engine = VLLMEngine(model="org/model", llm_kwargs={"logprobs_mode": "processed_logprobs"})
+    Caching.computed = 0
+    found = dict(engine.score(requests))
+    assert {each.way for each in found.values()} == {"by prompt_logprobs"}
+    return found, Caching.computed
+
+
+@pytest.mark.parametrize(
+    "knows, habit, replays, requests, way",
+    [
+        (NAMES, "", False, LETTERS, "by one token"),
+        (NAMES[1:], "", False, LETTERS, "by one token each"),
+        (NAMES[2:], "", False, LETTERS, "by prompt_logprobs"),
+        (NAMES, "ignores", False, LETTERS, "by prompt_logprobs"),
+        (NAMES, "leaves out", False, LETTERS, "by one token each"),
+        (NAMES[1:], "processed", False, LETTERS, "by prompt_logprobs"),
+        (NAMES, "", False, WORDS, "by prompt_logprobs"),
+        (NAMES, "", True, WORDS, "by replay"),
+        (NAMES, "ignores", True, WORDS, "by prompt_logprobs"),
+        (NAMES, "", False, [Rolling("some text"), *LETTERS], "by one token"),
+    ],
+)
+def test_choices_are_asked_behind_the_cached_context_where_that_gives_the_same(
+    caching, monkeypatch, knows, habit, replays, requests, way
+):
+    known = [name for name in SIGNATURES["SamplingParams"] if name not in NAMES or name in knows]
+    expected, computed = plain(requests)
+    monkeypatch.setitem(SIGNATURES, "SamplingParams", known)
+    monkeypatch.setattr(Caching, "habit", habit)
+    monkeypatch.setattr(Caching, "knows", frozenset(knows))
+    caching.llm_kwargs = {"enable_trace_replay": replays}
+    Caching.computed, Caching.cached = 0, set()
+    found = dict(caching.score(requests))
+    assert {each.way for each in found.values()} - {"by prompt_logprobs"} == {way} - {"by prompt_logprobs"}
+    for place, each in expected.items():
+        for one, other in zip(found[place].scores, each.scores, strict=True):
+            assert one.log_likelihood == pytest.approx(other.log_likelihood, abs=1e-9)
+            assert (one.is_greedy, one.token_count) == (other.is_greedy, other.token_count)
+    if way != "by prompt_logprobs" and not habit:
+        assert Caching.computed < 0.6 * computed

@@ -6,8 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from proctor.artifacts.effects_of import effects_of
-from proctor.data import hub
-from proctor.data.hub_access import hub_answers, is_offline
+from proctor.data.dataset_file import dataset_file
 from proctor.dialects.hub_yaml import FILE, PREFIX, file_of
 from proctor.dialects.hub_yaml.asker import HubAsker
 from proctor.dialects.hub_yaml.config import HubTask
@@ -18,7 +17,7 @@ from proctor.dialects.hub_yaml.rows import HubRows, dataset_of
 from proctor.dialects.hub_yaml.scorers import HubScorer, MetricScorer
 from proctor.dialects.hub_yaml.solvers import compiled
 from proctor.effects import Author, Effect, author_of_file, written_by
-from proctor.errors import DatasetNotFoundError, ProctorError, UnknownArtifactError, UsageError, did_you_mean
+from proctor.errors import ProctorError, UnknownArtifactError, UsageError, did_you_mean
 from proctor.recipes.exam import Exam
 from proctor.recipes.fingerprint import Definition
 from proctor.recipes.metric_code import with_code
@@ -52,43 +51,9 @@ def _of_hub(name: str, options: ExamOptions) -> list[Exam]:
     if len(parts) not in _PARTS or not all(parts):
         raise UsageError(f"'{name}' names no dataset", hint="write hf/ORG/DATASET or hf/ORG/DATASET/TASK")
     dataset = "/".join(parts[:2])
-    file = eval_file(dataset, revision or None)
+    file = dataset_file(dataset, FILE, revision or None)
     tasks = read_tasks(file, dataset, revision or None)
     return _exams(f"{PREFIX}{dataset}", file, tasks, parts[2] if len(parts) > len(_PARTS) else "", options)
-
-
-def eval_file(dataset: str, revision: str | None = None) -> Path:
-    """Return the ``eval.yaml`` of a dataset: of the mapped folder, else of the hub's cache, else of the hub.
-
-    Raises:
-        UsageError: A revision is named, and the folder is mapped.
-        DatasetNotFoundError: There is no such file.
-    """
-    folder = hub.local_folder(dataset)
-    if folder is not None:
-        if revision is not None:
-            raise UsageError(
-                f"the folder of '{dataset}' is mapped, and has one revision", hint=f"leave @{revision} out"
-            )
-        if (folder / FILE).is_file():
-            return folder / FILE
-        raise DatasetNotFoundError(f"the dataset '{dataset}' has no {FILE}", why=f"looked in {folder}")
-    return _downloaded(dataset, revision)
-
-
-def _downloaded(dataset: str, revision: str | None) -> Path:
-    from huggingface_hub import hf_hub_download
-
-    local = is_offline() or not hub_answers()
-    try:
-        found = hf_hub_download(dataset, FILE, repo_type="dataset", revision=revision, local_files_only=local)
-    except (OSError, ValueError) as error:
-        raise DatasetNotFoundError(
-            f"the {FILE} of the dataset '{dataset}' cannot be had",
-            why=(str(error).strip().splitlines() or [""])[0],
-            hint=f"put it in <folder>/{dataset}/ and set PROCTOR_HUB_DIR=<folder>",
-        ) from None
-    return Path(found)
 
 
 def _exams(own: str, file: Path, tasks: list[HubTask], wanted: str, options: ExamOptions) -> list[Exam]:

@@ -9,11 +9,11 @@ import re
 
 from proctor.dialects.dialect import Dialect
 
-_TABLE = re.compile(r"\.(csv|tsv|jsonl|ndjson|parquet|xlsx|json)((\[|::).*)?$", re.IGNORECASE | re.DOTALL)
+_TABLE = re.compile(r"\.(csv|tsv|jsonl|ndjson|parquet|xlsx|json)(\.gz)?((\[|::).*)?$", re.IGNORECASE | re.DOTALL)
 
 DIALECT = Dialect(
     "tables",
-    recognises=lambda name: _TABLE.search(name) is not None,
+    recognises=lambda name: _TABLE.search(name) is not None or name.startswith("hf/"),
     resolve="proctor.dialects.tables.resolve:resolve_name",
     validate="proctor.dialects.tables.validate:validate",
 )

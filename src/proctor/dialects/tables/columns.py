@@ -6,30 +6,29 @@ import string
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from proctor.dialects.tables.choices import LETTERS, AnswerKey, answer_key, choices_of, filled, shown, single
 from proctor.dialects.tables.media import media_in
 from proctor.dialects.tables.reader import Row, Rows, columns_of, is_nested
+from proctor.dialects.tables.usual_columns import (
+    MEDIA,
+    QUESTIONS,
+    SOLUTION,
+    TOOLS,
+    Mark,
+    example_column,
+    final_of,
+    needed_final,
+    usual,
+    usual_answers,
+    usual_choices,
+)
 from proctor.errors import DataError, Location, UsageError, did_you_mean
 from proctor.foreign_text import parse_json, parse_literal
 from proctor.ir import Message
 from proctor.prompts.chat_text import is_chat
 from proctor.scoring.call_checks import calls_of, calls_text
-
-QUESTIONS: Final = ("question", "instruction", "input", "prompt", "query", "problem", "messages", "conversation")
-ANSWERS: Final = (
-    *("answer", "target", "output", "label", "expected", "reference", "answers", "references", "gold", "ground_truth"),
-    *("expected_answer", "expected_output", "correct_answer", "reference_answer", "ideal"),
-)
-CHOICES: Final = ("choices", "options")
-"""Names of columns that are looked for, in this order and in any case, where the user names none."""
-MATERIAL: Final = ("context", "passage", "document", "article", "paragraph", "background", "system")
-"""Names of columns without which a question may make no sense."""
-MEDIA: Final[Mapping[str, tuple[str, ...]]] = {"image": ("image", "images", "picture", "pictures"), "audio": ("audio",)}
-"""Columns of pictures and sounds, which chat models are shown."""
-TOOLS: Final = "tools"
-"""The column of the functions that a model may call, in OpenAI's form."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +45,7 @@ class Columns:
         below: What stands below the question in rows that have it: the input of an instruction.
         tools: The functions that a model may call.
         media: Columns of pictures or sounds, by their kind; one kind.
+        final: What right answers are the end of, where they are solutions.
     """
 
     question: str | None
@@ -57,6 +57,7 @@ class Columns:
     below: str | None = None
     tools: str | None = None
     media: Mapping[str, str] = field(default_factory=dict)
+    final: Mark | None = None
 
     @property
     def asked(self) -> list[str]:
@@ -89,14 +90,16 @@ def find_columns(path: str, rows: Rows, given: Mapping[str, Any], *, needs_answe
     if prompt is not None:
         _check(path, names, [("--prompt", each) for each in placeholders(prompt)])
     elif question is None:
-        how = f'--input-column NAME or --prompt TEXT, such as "Answer in a word: {{{names[0]}}}"'
+        example = example_column(rows[0], names)
+        how = f'--input-column NAME or --prompt TEXT, such as "Answer in a word: {{{example}}}"'
         question = usual(names, QUESTIONS) or _nothing(path, names, "asked", how)
         below = usual(names, ("input",)) if question.strip().lower() == "instruction" else None
+    final: Mark | None = None
     if answer is None:
-        answer = usual(names, ANSWERS)
+        answer, final = _right(rows, names)
         if answer is None and needs_answer:
             _nothing(path, names, "right", "--answer-column NAME, or record answers only with --predict-only")
-    found = choices or _usual_choices(names)
+    found = choices or usual_choices([each for each in names if each != answer])
     if prompt is not None and not found and not placeholders(prompt):
         raise UsageError(
             "--prompt asks the same of every row",
@@ -118,8 +121,19 @@ def find_columns(path: str, rows: Rows, given: Mapping[str, Any], *, needs_answe
             hint="ask in one message with --prompt; --system-prompt stands before it",
         )
     tools = None if found else usual(names, (TOOLS,))  # who chooses calls nothing
-    made = Columns(question, answer, found, prompt, chat=chat, below=below, tools=tools, media=media)
+    final = None if found or tools else final
+    made = Columns(question, answer, found, prompt, chat=chat, below=below, tools=tools, media=media, final=final)
     return made if not found or answer is None else replace(made, key=answer_key(path, rows, answer, found))
+
+
+def _right(rows: Rows, names: Sequence[str]) -> tuple[str | None, Mark | None]:
+    """Return the column that is right by its name, and what its answers end where they are solutions."""
+    answer = usual_answers(rows, names)
+    if answer is not None:
+        return answer, final_of(rows, answer)
+    solution = usual(names, (SOLUTION,))
+    mark = None if solution is None else final_of(rows, solution)
+    return (None, None) if mark is None else (solution, mark)
 
 
 def _parts_of(rows: Rows) -> list[str]:
@@ -157,21 +171,6 @@ def _check(path: str, names: Sequence[str], wanted: Sequence[tuple[str, str | No
                 why=f"its columns are {', '.join(map(repr, names))}",
                 hint=did_you_mean(name, names) or "name one of them",
             )
-
-
-def usual(names: Sequence[str], wanted: Sequence[str]) -> str | None:
-    """Return the first of some names that a table has, in any case."""
-    lowered = {name.strip().lower(): name for name in reversed(names)}
-    return next((lowered[each] for each in wanted if each in lowered), None)
-
-
-def _usual_choices(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns ``A``, ``B`` … where there are at least two, else one that is called choices."""
-    count = next((place for place, letter in enumerate(LETTERS) if letter not in names), len(LETTERS))
-    if count > 1:
-        return tuple(LETTERS[:count])
-    one = usual(names, CHOICES)
-    return () if one is None else (one,)
 
 
 def _nothing(path: str, names: Sequence[str], what: str, how: str) -> str:
@@ -259,27 +258,66 @@ def _shown(row: Row, name: str) -> str:
 
 def answering(columns: Columns) -> Callable[[Row], Any]:
     """Return what is right in a row: the place of a choice, a text, or a list of texts."""
+    column, key, final = columns.answer, columns.key, columns.final
+    if column is None:
+        return lambda _: ""
+    if key is not None:
+        return key.place
 
     def answer(row: Row) -> Any:
-        if columns.answer is None:
-            return ""
-        if columns.key is not None:
-            return columns.key.place(row)
-        value = row.get(columns.answer)
-        if columns.tools is not None:
-            if (calls := calls_of(value)) is not None:
-                return calls_text(calls)
-            if isinstance(value, str) and value.lstrip().startswith(("{", "[")):
-                hint = 'write {"name": …, "arguments": {…}}, a list of these, or words where no call is right'
-                raise DataError(f"the column '{columns.answer}' has no calls in this row", why=value[:80], hint=hint)
-        if isinstance(value, list | tuple) and value:
-            texts = [shown(single(each, columns.answer)) for each in value]
-            if found := [each for each in texts if each.strip()]:  # an empty one would make an empty answer right
-                return found
-        found = right_answers(filled(row, columns.answer))
-        return found if len(found) > 1 else found[0]
+        if final is not None:
+            return needed_final(row.get(column), final, column)
+        if columns.tools is not None and (calls := _calls(row.get(column), column)) is not None:
+            return calls
+        return _written(row, column)
 
     return answer
+
+
+def _calls(value: object, column: str) -> str | None:
+    """Return the calls that are right in a row, as JSON; ``None`` where words are."""
+    if (calls := calls_of(value)) is not None:
+        return calls_text(calls)
+    if isinstance(value, str) and value.lstrip().startswith(("{", "[")):
+        hint = 'write {"name": …, "arguments": {…}}, a list of these, or words where no call is right'
+        raise DataError(f"the column '{column}' has no calls in this row", why=value[:80], hint=hint)
+    return None
+
+
+def _written(row: Row, column: str) -> str | list[str]:
+    """Return the answer of a row that is right, or all of them."""
+    value = row.get(column)
+    if isinstance(value, bool):
+        return [str(value), "yes" if value else "no"]
+    if isinstance(value, list | tuple):
+        texts = [shown(single(each, column)) for each in value]
+        if found := [each for each in texts if each.strip()]:  # an empty one would make an empty answer right
+            return found
+        raise DataError(f"the column '{column}' lists no right answer in this row")
+    found = right_answers(filled(row, column))
+    return found if len(found) > 1 else found[0]
+
+
+def ends_in_numbers(rows: Rows, columns: Columns) -> bool:
+    """Whether all right answers are the end of a solution and a number."""
+    from proctor.scoring.assertions import numbers_in  # which most tables do not need
+
+    answer = answering(columns)
+    return all(numbers_in(answer(row)) for row in rows)
+
+
+def classes_unsaid(rows: Rows, columns: Columns) -> list[str]:
+    """Return the few answers that a table has over and over, where its questions do not name them."""
+    cells = [row.get(str(columns.answer)) for row in rows]
+    classes = sorted({shown(each) for each in cells if isinstance(each, str | int)})
+    if not 1 < len(classes) <= _MOST_CLASSES or len(rows) < _ROWS_OF_CLASSES:
+        return []
+    asked = " ".join(str(row.get(name)) for row in rows[:_ROWS_OF_CLASSES] for name in columns.asked).casefold()
+    return [] if any(each.casefold() in asked for each in classes) else classes
+
+
+_MOST_CLASSES, _ROWS_OF_CLASSES = 8, 20
+"""Most answers that are classes, and fewest rows in which so few are not an accident."""
 
 
 def labels(columns: Columns) -> Callable[[Row], list[str]]:

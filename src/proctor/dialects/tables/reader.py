@@ -10,6 +10,8 @@ import codecs
 import csv
 import io
 import json
+import re
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, time
@@ -29,7 +31,11 @@ Row = Mapping[str, Any]
 Rows = Sequence[Row]
 
 ENDINGS: Final = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".xlsx", ".json")
-"""Files that are tables; JSON where it is a list."""
+"""Files that are tables; JSON where it is a list, or an object that has one under a usual name."""
+PACKED: Final = ".gz"
+"""What may stand behind the ending of a table that is text."""
+_WRAPPED: Final = ("data", "examples", "rows", "questions", "items", "instances")
+_IS_WRAPPED: Final = re.compile(rb'\s*\{.*"(?:%s)"\s*:\s*\[\s*\{' % "|".join(_WRAPPED).encode(), re.DOTALL)
 
 SEPARATORS: Final = (",", ";", "\t", "|")
 _LOOKED_AT: Final = 50  # rows: enough to tell a separator from a mark that texts have, too
@@ -46,16 +52,41 @@ _LARGEST_CELL: Final = 1 << 30  # characters: a document may be a cell, and Pyth
 
 def is_table(path: str) -> bool:
     """Whether a path is a file that is read as a table."""
-    if not path.lower().endswith(ENDINGS) or not Path(path).is_file():
+    ending = ending_of(path)
+    if ending not in ENDINGS or not Path(path).is_file():
         return False
-    return not path.lower().endswith(".json") or is_json_list(path)
+    return ending != ".json" or is_json_list(path)
+
+
+def ending_of(path: str) -> str:
+    """Return the ending of a file in lower case, without ``.gz`` behind it."""
+    return Path(path.lower().removesuffix(PACKED)).suffix
+
+
+def stem_of(path: str) -> str:
+    """Return the name of a file without its ending."""
+    name = Path(path).name
+    return Path(name[: -len(PACKED)] if name.lower().endswith(PACKED) else name).stem
 
 
 def is_json_list(path: str) -> bool:
-    """Whether a file begins as a JSON list, whatever its encoding."""
+    """Whether a file begins as a list of rows in JSON, whatever its encoding, or as an object that has one."""
+    start = _content(path, _START)
+    start = start.lstrip(codecs.BOM_UTF8 + codecs.BOM_UTF16_LE + codecs.BOM_UTF32_BE + b" \t\r\n")
+    return start.startswith(b"[") or (_IS_WRAPPED.match(start) is not None and b'"__type__"' not in start)
+
+
+def _content(path: str, most: int = -1) -> bytes:
+    """Return the bytes of a file, unpacked, or the first of them."""
     with opened(path) as file:
-        start: bytes = file.read(_START)
-    return start.lstrip(codecs.BOM_UTF8 + codecs.BOM_UTF16_LE + codecs.BOM_UTF32_BE + b" \t\r\n").startswith(b"[")
+        if not path.lower().endswith(PACKED):
+            return bytes(file.read(most))
+        import gzip  # which most tables do not need
+
+        try:
+            return gzip.GzipFile(fileobj=file).read(most)
+        except (OSError, EOFError, zlib.error) as error:
+            raise DataError("the file is not packed by gzip", location=Location(path), why=str(error)) from None
 
 
 def read_table(path: str) -> Rows:
@@ -72,7 +103,7 @@ def read_table(path: str) -> Rows:
 @lru_cache(maxsize=4)
 def _read(absolute: str, path: str, changed: int) -> Rows:
     del absolute, changed  # parts of the key: another folder, another content
-    ending = Path(path).suffix.lower()
+    ending = ending_of(path)
     if ending in _LOADED:
         rows: list[Row] = _LOADED[ending](path)
     else:
@@ -100,8 +131,7 @@ def decoded(path: str) -> str:
     Raises:
         DataError: It is not text.
     """
-    with opened(path) as file:
-        data: bytes = file.read()
+    data = _content(path)
     named = next((name for mark, name in _MARKS if data.startswith(mark)), "")
     if b"\0" in data and not named:
         raise DataError("the file is not text", location=Location(path), why="it has zero bytes in it")
@@ -118,7 +148,7 @@ def decoded(path: str) -> str:
 
 
 def _cells(text: str, path: str) -> Iterator[Row]:
-    separator = "\t" if path.lower().endswith(".tsv") else separator_of(text)
+    separator = "\t" if ending_of(path) == ".tsv" else separator_of(text)
     lines = _lines(text, separator, path)
     header = next(lines, None)
     if header is None:
@@ -206,7 +236,10 @@ def _json_lines(text: str, path: str) -> Iterator[Row]:
 
 
 def _json_list(text: str, path: str) -> Iterator[Row]:
-    for row in _json(text, path, 0):
+    found = _json(text, path, 0)
+    if isinstance(found, dict):
+        found = next(found[each] for each in _WRAPPED if isinstance(found.get(each), list))
+    for row in found:
         yield _json_row(row, Location(path))
 
 
@@ -244,11 +277,37 @@ def _parquet(path: str) -> list[Row]:
         from pyarrow import ArrowException, parquet
     try:
         place = Path(path).absolute()  # none that could be an address
-        _check_names(parquet.read_schema(place).names, path)
+        schema = parquet.read_schema(place)
+        _check_names(schema.names, path)
         rows: list[Row] = parquet.read_table(place).to_pylist()
     except (ArrowException, OSError) as error:
         raise DataError("the file is not parquet", location=Location(path), why=str(error)) from None
-    return rows
+    labels = _labels_in((schema.metadata or {}).get(b"huggingface", b"{}"))
+    return with_class_names(rows, labels)
+
+
+def with_class_names(rows: Sequence[Row], labels: Mapping[str, Sequence[str]]) -> list[Row]:
+    """Return rows with the names of classes in place of their numbers."""
+    return [{**row, **{name: _label(row[name], labels[name]) for name in labels if name in row}} for row in rows]
+
+
+def _labels_in(description: bytes) -> Mapping[str, Sequence[str]]:
+    """Return the names of the classes that columns number (``ClassLabel``), by a dataset's own description."""
+    try:
+        features = parse_json(description.decode())["info"]["features"]
+        return {name: list(each["names"]) for name, each in features.items() if each.get("_type") == "ClassLabel"}
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return {}
+
+
+def _label(number: Any, names: Sequence[str]) -> Any:
+    if number == _UNLABELLED:
+        return None
+    return names[number] if isinstance(number, int) and 0 <= number < len(names) else number
+
+
+_UNLABELLED: Final = -1
+"""What rows without a class have, of tests whose answers nobody publishes."""
 
 
 def _workbook(path: str) -> list[Row]:

@@ -1,4 +1,4 @@
-"""Resolves a table to an exam: ``rows.csv`` or ``rows.csv[input_column=Q,answer_column=A]``.
+"""Resolves a table to an exam: ``rows.csv``, ``rows.csv[input_column=Q,answer_column=A]``, ``hf/ORG/DATASET``.
 
 The exam is one of lm-eval's kind: it compares choices by their likelihoods, or writes an answer that must equal the
 table's but for case and what stands around it (:data:`~proctor.scoring.distances.AROUND`).
@@ -11,30 +11,29 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.documents import Documents, TaskDocuments
 from proctor.dialects.lm_eval.exam import task_exam, task_of
 from proctor.dialects.lm_eval.generation import DEFAULT_MAX_TOKENS
+from proctor.dialects.tables.choices import filled
 from proctor.dialects.tables.columns import (
-    ANSWERS,
-    MATERIAL,
-    QUESTIONS,
     Columns,
     answering,
     asking,
     chatting,
+    classes_unsaid,
+    ends_in_numbers,
     find_columns,
     labels,
     placeholders,
     several_answers,
-    usual,
 )
 from proctor.dialects.tables.media import media_of_row
 from proctor.dialects.tables.metrics import LABELS, TableMetrics
-from proctor.dialects.tables.reader import Rows, columns_of, is_nested, is_table, read_table
-from proctor.dialects.tables.tools import ToolsAsker
+from proctor.dialects.tables.reader import Rows, columns_of, is_nested, is_table, read_table, stem_of
+from proctor.dialects.tables.usual_columns import MATERIAL, QUESTIONS, usual, usual_answers
 from proctor.dialects.tables.wordings import wordings_of
 from proctor.effects import Effect
 from proctor.errors import UsageError, ValidationError, did_you_mean
@@ -49,8 +48,12 @@ from proctor.recipes.row_changes import RowParts, honours_of_changes
 from proctor.scoring.call_checks import TOOL_CALLS, calls_of
 from proctor.scoring.distances import AROUND
 
-_NAMED: Final = re.compile(r"(.+\.\w+)\[([^\[\]]*)\]")
+if TYPE_CHECKING:
+    from proctor.data import hub
+
+_NAMED: Final = re.compile(r"(.+\.\w+|hf/.+)\[([^\[\]]*)\]")
 _SPLIT: Final = "test"
+_DEMOS: Final = "train"
 _LAST: Final = "last message"
 """The column that the last messages of chats make."""
 _ASKING: Final = frozenset({"prompt", "prompts", "input_column"})
@@ -68,7 +71,7 @@ def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
     whole, mark, part = name.partition("::")
     if mark and is_table(whole) and Path(whole).is_file() and not whole.endswith(".json"):
         raise UsageError(f"{whole} is one exam, and has no part '{part}'", hint="of a workbook the first sheet is read")
-    if path is None or not is_table(path):
+    if path is None or (table := _table(path)) is None:
         return None
     said = {key: getattr(options, key) for key in OF_TABLES if getattr(options, key) not in (None, ())}
     if _ASKING & set(given):  # the table's own brackets say how it is asked
@@ -80,10 +83,40 @@ def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
         get_logger().warning(
             "%s%s is not read: it is of OpenCompass' custom datasets, and columns are named", path, _BESIDE
         )
-    wordings = wordings_of(chosen, columns_of(read_table(path)))
+    wordings = wordings_of(chosen, columns_of(table.rows))
     return [
-        table_exam(path, options, {**chosen, "prompt": each.prompt, "chat": each.chat}, each.name) for each in wordings
+        table_exam(table, options, {**chosen, "prompt": each.prompt, "chat": each.chat}, each.name) for each in wordings
     ]
+
+
+class Table(NamedTuple):
+    """Rows, and where they are from.
+
+    Attributes:
+        path: The file, or the name of the dataset.
+        name: What the exam is called.
+        rows: The rows.
+        source: The dataset, where it is not a file.
+        demos: Reads the rows that demos come from, where these are others.
+    """
+
+    path: str
+    name: str
+    rows: Rows
+    source: hub.Dataset | None = None
+    demos: Callable[[], Rows] | None = None
+
+
+def _table(name: str) -> Table | None:
+    """Return the table that a name means; ``None`` where it means none."""
+    if is_table(name):
+        return Table(name, stem_of(name), read_table(name))
+    if not name.startswith("hf/"):
+        return None
+    from proctor.dialects.tables.hub_table import hub_table  # which most tables do not need
+
+    found = hub_table(name)
+    return None if found is None else Table(name, name, *found)
 
 
 def _parts(name: str) -> tuple[str | None, Mapping[str, Any]]:
@@ -116,11 +149,11 @@ def _has_file_beside(path: str) -> bool:
 _BESIDE: Final = ".meta.json"
 
 
-def table_exam(path: str, options: ExamOptions, given: Mapping[str, Any], wording: str = "") -> Exam:
+def table_exam(table: Table, options: ExamOptions, given: Mapping[str, Any], wording: str = "") -> Exam:
     """Return the exam of a table.
 
     Args:
-        path: The file.
+        table: The table.
         options: What the run changes.
         given: What the user says of the columns.
         wording: Which of several wordings asks.
@@ -128,7 +161,7 @@ def table_exam(path: str, options: ExamOptions, given: Mapping[str, Any], wordin
     Raises:
         ProctorError: It cannot be read, or has no columns that could be asked.
     """
-    rows = _rows_of(path, given)
+    path, rows = table.path, _rows_of(table, given)
     metrics = TableMetrics(path, tuple(given.get("metric") or ()), rows, options.judge)
     needs_answer = metrics.needs_answer and not options.predict_only
     if needs_answer and _LAST in rows[0] and given.get("answer_column") is None:
@@ -136,18 +169,29 @@ def table_exam(path: str, options: ExamOptions, given: Mapping[str, Any], wordin
     columns = find_columns(path, rows, given, needs_answer=needs_answer)
     if metrics.is_equality and columns.tools and any(calls_of(row.get(str(columns.answer))) for row in rows):
         metrics = replace(metrics, names=(TOOL_CALLS,))
-    name = "-".join(filter(None, (given.get("name") or Path(path).stem, wording)))
+    if metrics.is_equality and columns.final is not None and ends_in_numbers(rows, columns):
+        get_logger().warning("%s: the last number of an answer counts (--metric number)", path)
+        metrics = replace(metrics, names=("number",))
+    name = "-".join(filter(None, (given.get("name") or table.name, wording)))
     _say_guessed(path, columns, given, compares=needs_answer)
     _say_what_looks_wrong(path, rows, columns, guessed=not _ASKING & {key for key, value in given.items() if value})
     entries = _entries(metrics, columns)
     chats = _are_chats(rows, columns)
     config = _config(name, path, columns, entries, chats=chats)
-    return _exam_of(config, options, TableDocuments(config, rows), metrics)
+    demos = None
+    if table.demos is not None:
+        config = replace(config, training_split=_DEMOS)
+        demos = partial(_rows_of_demos, table, table.demos, given)
+    return _exam_of(config, options, TableDocuments(config, rows, table.source, demos), metrics)
 
 
-def _rows_of(path: str, given: Mapping[str, Any]) -> Rows:
+def _rows_of_demos(table: Table, read: Callable[[], Rows], given: Mapping[str, Any]) -> Rows:
+    return _rows_of(table._replace(rows=read()), given)
+
+
+def _rows_of(table: Table, given: Mapping[str, Any]) -> Rows:
     """Return the rows of a table; parts of objects that the user names, and what chats end with, are columns of it."""
-    rows = read_table(path)
+    path, rows = table.path, table.rows
     if not is_nested(rows):
         return rows
     from proctor.dialects.tables.nested import with_last_message, with_parts
@@ -157,7 +201,11 @@ def _rows_of(path: str, given: Mapping[str, Any]) -> Rows:
     rows = with_parts(rows, [*filter(None, named), *(placeholders(prompt) if prompt is not None else ())])
     names = columns_of(rows)
     asked = given.get("input_column") or usual(names, QUESTIONS)
-    if prompt is not None or asked is None or given.get("answer_column") or usual(names, ANSWERS):
+    if given.get("answer_column"):
+        return rows
+    if (answer := usual_answers(rows, names)) is not None:
+        return rows if answer in names else with_parts(rows, [answer])
+    if prompt is not None or asked is None:
         return rows
     if (ended := with_last_message(rows, asked, _LAST)) is None:
         return rows
@@ -187,6 +235,8 @@ def _exam_of(config: TaskConfig, options: ExamOptions, documents: TableDocuments
     variants: dict[str, Callable[[], Exam]] = {kind: partial(_variant, make, parts) for kind, make in made}
     if config.output_type == "generate_until":
         if (column := config.metadata["columns"].get("tools")) is not None:
+            from proctor.dialects.tables.tools import ToolsAsker  # which most tables do not need
+
             exam = replace(exam, asker=ToolsAsker(exam.asker, column))
         task = task_of(exam)
         labels = [each for each in metrics.names if each in LABELS]
@@ -254,7 +304,8 @@ def _say_guessed(path: str, columns: Columns, given: Mapping[str, Any], *, compa
         found.append(f"offers the functions in '{columns.tools}'")
     found += [f"shows '{column}'" for column in columns.media.values()]
     if compares and columns.answer is not None and given.get("answer_column") is None:
-        found.append(f"compares with '{columns.answer}'")
+        place = f"what stands {'behind' if columns.final == '####' else 'in the last'} {columns.final} of "
+        found.append(f"compares with {place if columns.final else ''}'{columns.answer}'")
     if found:
         get_logger().warning("%s: %s", path, " and ".join(found))
 
@@ -273,8 +324,14 @@ def _say_what_looks_wrong(path: str, rows: Rows, columns: Columns, *, guessed: b
         get_logger().warning("%s: the model is not shown '%s'%s", path, left, hint)
     if columns.answer in columns.asked:
         get_logger().warning("%s: the prompt shows '%s', which answers are compared with", path, columns.answer)
-    if columns.answer is None or columns.choices:
+    if columns.answer is None or columns.choices or columns.final:
         return
+    if guessed and (classes := classes_unsaid(rows, columns)):
+        asking = "\\n\\n".join([*(f"{{{each}}}" for each in columns.asked), f"{' or '.join(classes)}?"])
+        why = f"'{columns.answer}' is one of {len(classes)}, which the model is not told"
+        get_logger().warning("%s: %s; to tell it, --prompt $'%s'", path, why, asking)
+    if all(isinstance(row.get(columns.answer), bool) for row in rows):
+        get_logger().warning("%s: '%s' is true or false, and yes or no is right as well", path, columns.answer)
     if count := several_answers(rows, columns):
         get_logger().warning(
             "%s: %d cells of '%s' list several right answers (as a|b, or as a list); any of them is right",
@@ -303,6 +360,7 @@ def _config(
         "below": columns.below,
         "tools": columns.tools,
         "media": dict(columns.media),
+        "final": columns.final,
     }
     shared: dict[str, Any] = {
         "task": name,
@@ -326,6 +384,8 @@ def _config(
         "ignore_case": True,
         "regexes_to_ignore": list(AROUND),
     }
+    if columns.final is not None:  # demos show whole solutions
+        shared["fewshot_config"] = {"doc_to_target": partial(filled, name=str(columns.answer))}
     steps = [{"function": "remove_whitespace"}, {"function": "take_first"}]
     if columns.chat:
         shared["doc_to_messages"] = chatting(columns)
@@ -348,16 +408,23 @@ class TableDocuments(TaskDocuments):
     Args:
         config: The task.
         rows: The rows.
+        dataset: The dataset that they are of, where they are not in a file.
+        demos: Reads the rows that demos come from, where these are others.
     """
 
-    def __init__(self, config: TaskConfig, rows: Documents) -> None:
+    def __init__(
+        self,
+        config: TaskConfig,
+        rows: Documents,
+        dataset: hub.Dataset | None = None,
+        demos: Callable[[], Documents] | None = None,
+    ) -> None:
         super().__init__(config)
-        self._table = rows
+        self._table, self._dataset, self._demos = rows, dataset, demos
 
     def effects(self) -> list[Effect]:
-        """Return none: the user names the file."""
-        return []
+        """Return the effects of loading a dataset; none for a file, which the user names."""
+        return [] if self._dataset is None else self._dataset.effects("the name of the exam")
 
     def _rows(self, name: str) -> Documents:
-        del name
-        return self._table
+        return self._table if name == _SPLIT or self._demos is None else self._demos()

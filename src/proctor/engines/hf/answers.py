@@ -21,13 +21,12 @@ from proctor.engines.hf.padded_scoring import score_batch
 from proctor.engines.hf.pictures import encode_pictures, has_pictures
 from proctor.engines.hf.prefix_plan import Limits
 from proctor.engines.thoughts import UNKNOWN, Marks, Opening, cut_at, heard, opening_of, token_counter
-from proctor.engines.truncation import Truncate, fitted_pair, fitted_prompt
+from proctor.engines.truncation import Truncate, fitted_prompt, fitted_scorables
 from proctor.ir import (
     Answers,
     Decoding,
     Failure,
     Generate,
-    Pair,
     Prompt,
     Response,
     Rolling,
@@ -43,6 +42,9 @@ CPU_TOKENS, GPU_TOKENS = 4096, 32768
 
 CPU_STEP, GPU_STEP, STEM_STEP = 256, 4096, 2048
 """Tokens per step where prefixes are shared (nothing is padded, but every token of a step is masked against all)."""
+_ROW_WORK = 2e12
+"""Parameters times tokens of a batch of rows on a GPU: 10 ms at 400 TFLOP/s, about what a host takes to ask for the
+kernels of thirty layers. A single row has no use for more tokens: its attention grows with their square."""
 CPU_LOGITS, GPU_LOGITS = 2**26, 2**28
 """Numbers that the predictions of one step may fill."""
 _TOKENS_OF_A_MARK = 32  # at the end of a prompt: enough for the longest mark, letter by letter
@@ -88,7 +90,19 @@ def limits_of(engine: Options, loaded: LoadedModel) -> Limits:
     tokens = engine.batch_tokens or (CPU_STEP if on_cpu else GPU_STEP)
     lookups = max(_SMALLEST_STEP, (CPU_LOGITS if on_cpu else GPU_LOGITS) // loaded.vocabulary_size)
     sequences = engine.batch_size if isinstance(engine.batch_size, int) else None
-    return Limits(tokens, max(tokens, STEM_STEP), lookups, sequences)
+    batch = engine.batch_tokens or _row_tokens(loaded) if loaded.device.type == "cuda" and sequences is None else 0
+    return Limits(tokens, max(tokens, STEM_STEP), lookups, sequences, batch)
+
+
+def _row_tokens(loaded: LoadedModel) -> int:
+    """Return the tokens of a batch of rows on a GPU: the more, the smaller the model, as far as memory is free."""
+    import torch
+
+    config = getattr(loaded.model.config, "text_config", None) or loaded.model.config
+    # Activations of one layer and a row of its mask, with room for kernels that keep copies.
+    bytes_each = loaded.model.dtype.itemsize * (64 * int(getattr(config, "hidden_size", GPU_STEP)) + GPU_STEP)
+    fitting = torch.cuda.mem_get_info(loaded.device)[0] // 4 // bytes_each
+    return int(min(max(GPU_STEP, _ROW_WORK / max(1, loaded.num_parameters)), GPU_TOKENS, max(_SMALLEST_STEP, fitting)))
 
 
 @dataclass(slots=True)
@@ -263,7 +277,7 @@ class Scorer:
         """Yield a response for every request of a window; equal sequences are read once."""
         sequences: dict[Scorable, int] = {}
         waiting: dict[int, list[_Sum]] = defaultdict(list)
-        for position, found in enumerate(self._scorables(window)):
+        for position, found in enumerate(fitted_scorables(self._encoder, window, self._engine.truncate)):
             if isinstance(found, RefusedError):
                 yield position, failed(found.kind, str(found))
                 continue
@@ -304,7 +318,7 @@ class Scorer:
         if not self._engine.share_prefixes:
             return False
         if self._loaded.packs is None:
-            self._loaded.packs = can_pack(self._loaded)
+            self._loaded.packs = can_pack(self._loaded, self._limits)
         return self._loaded.packs
 
     def _packed(self, sequences: Sequence[Scorable]) -> Iterator[tuple[int, Scored]]:
@@ -322,34 +336,3 @@ class Scorer:
                 self._limits = self._limits.halved()
                 free_memory()
             left = [index for place, index in enumerate(left) if place not in done]
-
-    def _scorables(self, window: Sequence[Score]) -> Iterator[list[Scorable] | RefusedError]:
-        pairs = [_pairs(request) for request in window]
-        rendered = [self._texts(each) for each in pairs]
-        flat = [text for texts in rendered if not isinstance(texts, RefusedError) for text in texts]
-        encoded = iter(self._encoder.encode_pairs(flat))
-        for request, texts in zip(window, rendered, strict=True):
-            if isinstance(texts, RefusedError):
-                yield texts
-                continue
-            own = [next(encoded) for _ in texts]
-            try:
-                if isinstance(request, Rolling):
-                    cut = self._encoder.rolling if request.from_start else self._encoder.continued
-                    yield cut(request.text)
-                else:
-                    truncate = self._engine.truncate
-                    pairs_ids = zip(request.pairs, own, strict=True)
-                    yield [fitted_pair(self._encoder, pair, ids, truncate) for pair, ids in pairs_ids]
-            except RefusedError as error:
-                yield error
-
-    def _texts(self, pairs: Sequence[Pair]) -> list[tuple[str, str]] | RefusedError:
-        try:
-            return [(self._encoder.text_of(pair.context), pair.continuation) for pair in pairs]
-        except RefusedError as error:
-            return error
-
-
-def _pairs(request: Score) -> tuple[Pair, ...]:
-    return () if isinstance(request, Rolling) else request.pairs

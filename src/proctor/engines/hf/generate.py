@@ -9,6 +9,7 @@ import copy
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -194,6 +195,8 @@ class _StopAtText:
                 if self._has_stop(index, text) and self._has_stop(index, self._answer(input_ids, index)):
                     self.ended_at[index] = length
         done = [end is not None for end in self.ended_at]
+        if not any(done):  # made on the device: nothing waits for it
+            return torch.zeros(len(input_ids), dtype=torch.bool, device=input_ids.device)
         return torch.tensor(done[: len(input_ids)] + [False] * (len(input_ids) - len(done)), device=input_ids.device)
 
     def _has_stop(self, index: int, text: str) -> bool:
@@ -246,7 +249,7 @@ class _Recorder:
         self.wanted = logprobs is not None and logprobs is not False
         self._top = int(top or 0) if isinstance(logprobs, bool) else int(logprobs or 0)
         self._latest: torch.Tensor | None = None
-        self._steps: list[tuple[list[int], list[float], list[list[int]], list[list[float]]]] = []
+        self._seen: list[tuple[torch.Tensor, ...]] = []
 
     def look(self, _: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         """Remember the log-probabilities of the next token (a logits processor)."""
@@ -260,9 +263,15 @@ class _Recorder:
         if self._latest is not None:
             chosen = input_ids[:, -1:]
             best = self._latest.topk(max(self._top, 1), dim=-1)
-            found = self._latest.gather(1, chosen)[:, 0].tolist()
-            self._steps.append((chosen[:, 0].tolist(), found, best.indices.tolist(), best.values.tolist()))
+            self._seen.append((chosen[:, 0], self._latest.gather(1, chosen)[:, 0], best.indices, best.values))
         return torch.zeros(len(input_ids), dtype=torch.bool, device=input_ids.device)
+
+    @cached_property
+    def _steps(self) -> list[tuple[Any, ...]]:
+        """For each token chosen ids and their log-probabilities, and the best ones; read from the device once."""
+        import torch
+
+        return list(zip(*(torch.stack(each).tolist() for each in zip(*self._seen, strict=True)), strict=True))
 
     def row(self, tokenizer: Any, index: int) -> tuple[TokenLogProbability, ...]:
         return tuple(

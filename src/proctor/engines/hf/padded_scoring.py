@@ -14,23 +14,25 @@ if TYPE_CHECKING:
 
 
 def score_batch(loaded: LoadedModel, batch: Sequence[Scorable]) -> list[Scored]:
-    """Return the scores of some sequences, read in one forward pass."""
-    run = _score_encoded if loaded.family == "seq2seq" else _score_joined
-    return list(run(loaded, batch))
-
-
-def _score_joined(loaded: LoadedModel, batch: Sequence[Scorable]) -> Iterator[Scored]:
-    """Score text after text. Padding on the right needs no mask: no position looks to its right."""
+    """Return the scores of some sequences, read in one forward pass, and from the device in one transfer."""
     import torch
 
+    run = _score_encoded if loaded.family == "seq2seq" else _score_joined
+    with torch.inference_mode():
+        found = torch.cat(list(run(loaded, batch)), dim=1).double().cpu()
+    rows = found.split([len(each.targets) for each in batch], dim=1)
+    return [Scored(float(values.sum()), bool(best.all()), len(values)) for values, best in rows]
+
+
+def _score_joined(loaded: LoadedModel, batch: Sequence[Scorable]) -> Iterator[torch.Tensor]:
+    """Score text after text. Padding on the right needs no mask: no position looks to its right."""
     inputs = _padded([each.inputs for each in batch], 0, loaded.device)
     first = min(len(each.inputs) - len(each.targets) for each in batch)
-    with torch.inference_mode():
-        logits = loaded.model(input_ids=inputs, use_cache=False, **_keep_from(loaded.model, first, inputs)).logits
+    logits = loaded.model(input_ids=inputs, use_cache=False, **_keep_from(loaded.model, first, inputs)).logits
     offset = inputs.shape[1] - logits.shape[1]
     for row, each in zip(logits, batch, strict=True):
         end = len(each.inputs) - offset
-        yield scored(row[end - len(each.targets) : end], each.targets)
+        yield _scored(row[end - len(each.targets) : end], each.targets)
 
 
 def _keep_from(model: Any, first: int, inputs: torch.Tensor) -> dict[str, int]:
@@ -38,7 +40,7 @@ def _keep_from(model: Any, first: int, inputs: torch.Tensor) -> dict[str, int]:
     return {"logits_to_keep": inputs.shape[1] - first} if takes(model, "logits_to_keep") else {}
 
 
-def _score_encoded(loaded: LoadedModel, batch: Sequence[Scorable]) -> Iterator[Scored]:
+def _score_encoded(loaded: LoadedModel, batch: Sequence[Scorable]) -> Iterator[torch.Tensor]:
     """Score what a decoder writes about what an encoder read; a text that several ask about is read once."""
     import torch
     from transformers.modeling_outputs import BaseModelOutput
@@ -48,23 +50,26 @@ def _score_encoded(loaded: LoadedModel, batch: Sequence[Scorable]) -> Iterator[S
     inputs = _padded(list(texts), 0, loaded.device)
     mask = _padded([[1] * len(text) for text in texts], 0, loaded.device)
     labels = _padded([each.targets for each in batch], 0, loaded.device)
-    with torch.inference_mode():
-        read = loaded.model.get_encoder()(input_ids=inputs, attention_mask=mask).last_hidden_state
-        encoded = BaseModelOutput(last_hidden_state=read[rows])
-        logits = loaded.model(encoder_outputs=encoded, attention_mask=mask[rows], labels=labels).logits
+    read = loaded.model.get_encoder()(input_ids=inputs, attention_mask=mask).last_hidden_state
+    encoded = BaseModelOutput(last_hidden_state=read[rows])
+    logits = loaded.model(encoder_outputs=encoded, attention_mask=mask[rows], labels=labels).logits
     for row, each in zip(logits, batch, strict=True):
-        yield scored(row[: len(each.targets)], each.targets)
+        yield _scored(row[: len(each.targets)], each.targets)
 
 
-def scored(logits: torch.Tensor, targets: Sequence[int]) -> Scored:
-    """Return the score of tokens under one row of logits for each."""
+def _scored(logits: torch.Tensor, targets: Sequence[int]) -> torch.Tensor:
     import torch
 
     wanted = torch.tensor(targets, device=logits.device)
-    rows = logits.float()
-    found = rows.log_softmax(-1).gather(1, wanted[:, None])
-    greedy = bool((rows.argmax(-1) == wanted).all())
-    return Scored(float(found.sum(dtype=torch.float64)), greedy, len(targets))
+    return looked_up(logits, torch.arange(len(targets), device=logits.device), wanted)
+
+
+def looked_up(logits: torch.Tensor, rows: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    """Return the log-probabilities of targets in rows of logits, and below them whether each was the most likely."""
+    import torch
+
+    logits = logits.float()
+    return torch.stack((logits.log_softmax(-1)[rows, targets], (logits.argmax(-1)[rows] == targets).float()))
 
 
 def _padded(rows: Sequence[Sequence[int]], filler: int, device: Any) -> torch.Tensor:

@@ -292,8 +292,8 @@ def _address(engine: HTTPEngine) -> str | None:
     return getattr(engine, "base_url", None)
 
 
-async def _answer(answering: Answering, caller: Caller, request: Request) -> Response:
-    return await answered_safely(partial(answering, caller, request))
+def _answer(answering: Answering, caller: Caller, request: Request) -> Awaitable[Response]:
+    return answered_safely(partial(answering, caller, request))
 
 
 async def _without_key(answering: Answering, variable: str, caller: Caller, request: Any) -> Response:

@@ -171,7 +171,9 @@ class Caller:
             started, clock = time.time(), loop.time()
             seconds = min(self._policy.attempt_seconds, deadline - clock)
             try:
-                outcome, retry_after, reply = await self._paced(url, content, seconds, parse, is_stream)
+                asked = self._attempt(url, content, seconds, parse, is_stream)
+                pacing = self._pacing
+                outcome, retry_after, reply = await (asked if pacing is None else self._paced(pacing, asked))
             except CallError as error:
                 error.usage += lost
                 raise
@@ -223,17 +225,13 @@ class Caller:
         found: Reply = await send(url, *rest)
         return found
 
-    async def _paced(
-        self, url: str, content: bytes, seconds: float, parse: Callable[[bytes], T], is_stream: bool
-    ) -> _Outcome[T]:
-        if self._pacing is None:
-            return await self._attempt(url, content, seconds, parse, is_stream)
+    async def _paced(self, pacing: Pacing, attempt: Awaitable[_Outcome[T]]) -> _Outcome[T]:
         try:
-            outcome = await self._attempt(url, content, seconds, parse, is_stream)
+            outcome = await attempt
         except BaseException:
-            self._pacing.leave(None)
+            pacing.leave(None)
             raise
-        self._pacing.leave(outcome[0])
+        pacing.leave(outcome[0])
         return outcome
 
     async def _attempt(
@@ -339,12 +337,14 @@ def check_response(response: Response) -> None:
         CallError: The answer was refused or filtered: it is none, and must not be graded.
         ReplyError: It counts tokens as nobody can, or a log-probability is not a number.
     """
-    usage = response.usage
-    if not all(0 <= count <= _MOST_TOKENS for count in usage.counts):
+    usage, counts = response.usage, response.usage.counts
+    if min(counts) < 0 or max(counts) > _MOST_TOKENS:
         raise ReplyError("the reply counts a number of tokens that there cannot be")
-    if any(token.log_probability != token.log_probability for tokens in response.tokens for token in tokens):
+    if response.tokens and any(
+        token.log_probability != token.log_probability for tokens in response.tokens for token in tokens
+    ):
         raise ReplyError("a log-probability is not a number")
-    if any(score.log_likelihood != score.log_likelihood for score in response.scores):
+    if response.scores and any(score.log_likelihood != score.log_likelihood for score in response.scores):
         raise ReplyError("a log-likelihood is not a number")
     for reason in response.finish_reasons:
         if is_filtered_end(reason):

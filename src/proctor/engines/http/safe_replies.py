@@ -35,6 +35,8 @@ async def answered_safely(answer: Callable[[], Awaitable[Response]]) -> Response
 def _check_scores(response: Response) -> None:
     """Look at log-likelihoods that no model gives: a server that does not keep them writes zeros."""
     scores = response.scores
+    if not scores:
+        return
     if len(scores) > 1 and not any(score.log_likelihood for score in scores):
         where = f"of all {len(scores)} choices"
     elif (longest := max((score.token_count for score in scores if not score.log_likelihood), default=0)) > 1:

@@ -19,7 +19,7 @@ import asyncio
 import io
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
@@ -147,7 +147,7 @@ class TransportError(Exception):
 class Transport(Protocol):
     """Posts a request. Tests put their own in place of :class:`AiohttpTransport`."""
 
-    async def post(self, url: str, body: bytes, headers: Mapping[str, str], timeout_seconds: float) -> Reply:
+    def post(self, url: str, body: bytes, headers: Mapping[str, str], timeout_seconds: float) -> Awaitable[Reply]:
         """Return the reply.
 
         Raises:
@@ -184,17 +184,19 @@ class AiohttpTransport:
         self._deadlines = Deadlines()
         self._errors = aiohttp
 
-    async def post(self, url: str, body: bytes, headers: Mapping[str, str], timeout_seconds: float) -> Reply:
+    def post(self, url: str, body: bytes, headers: Mapping[str, str], timeout_seconds: float) -> Awaitable[Reply]:
         """See :class:`Transport`."""
-        return await self._sent("POST", url, body, headers, timeout_seconds)
+        return self._sent("POST", url, body, headers, timeout_seconds)
 
-    async def put(self, url: str, body: bytes, headers: Mapping[str, str], timeout_seconds: float) -> Reply:
+    def put(self, url: str, body: bytes, headers: Mapping[str, str], timeout_seconds: float) -> Awaitable[Reply]:
         """Put a file at an address; errors as in :meth:`post`."""
-        return await self._sent("PUT", url, body, headers, timeout_seconds)
+        return self._sent("PUT", url, body, headers, timeout_seconds)
 
-    async def get(self, url: str, headers: Mapping[str, str], timeout_seconds: float, most_bytes: int = 0) -> Reply:
+    def get(
+        self, url: str, headers: Mapping[str, str], timeout_seconds: float, most_bytes: int = 0
+    ) -> Awaitable[Reply]:
         """Get an address, of which there may be so many bytes; errors as in :meth:`post`."""
-        return await self._sent("GET", url, None, headers, timeout_seconds, most_bytes)
+        return self._sent("GET", url, None, headers, timeout_seconds, most_bytes)
 
     async def _sent(
         self,

@@ -21,14 +21,17 @@ from proctor.engines.chat_templates import has_chat_template, template_options
 from proctor.engines.decoding import with_defaults
 from proctor.engines.encoder import Encoder, RefusedError, Scorable
 from proctor.engines.engine import Engine
+from proctor.engines.http.protocols.choice_ways import TRIALS, difference_of
 from proctor.engines.http.provider_errors import is_too_long
 from proctor.engines.model_places import model_effects, places_in
 from proctor.engines.thinking_engine import ThinkingEngine
 from proctor.engines.thoughts import UNKNOWN, Opening, cut_at, heard, opening_of, special_marks, token_counter
-from proctor.engines.truncation import Truncate, fitted_prompt
-from proctor.engines.vllm.conversion import answer_of, refusal, scorables, score_of, total, windows
+from proctor.engines.truncation import Truncate, fitted_prompt, fitted_scorables
+from proctor.engines.vllm.choice_ways import BY_PROMPT, Way, ways_with
+from proctor.engines.vllm.conversion import answer_of, refusal, total, windows
 from proctor.errors import EngineError, MissingExtraError
-from proctor.ir import Answers, Decoding, Generate, Prompt, Response, Score, Scored
+from proctor.ir import Answers, Decoding, Generate, Prompt, Response, Rolling, Score, Scored
+from proctor.logs import get_logger
 
 _NO_MEMORY = re.compile(r"memory|KV cache|max_model_len|initialization failed", re.IGNORECASE)
 MEMORY_HINT = (
@@ -66,8 +69,8 @@ def load_hint(why: str) -> str:
 
 _LOADING = (
     "max_num_seqs", "max_num_batched_tokens", "max_logprobs", "max_lora_rank", "enable_prefix_caching",
-    "enable_chunked_prefill", "enable_expert_parallel", "enforce_eager", "kv_cache_dtype", "tokenizer",
-    "tokenizer_mode", "tokenizer_revision", "pipeline_parallel_size", "distributed_executor_backend",
+    "enable_chunked_prefill", "enable_expert_parallel", "enable_trace_replay", "enforce_eager", "kv_cache_dtype",
+    "tokenizer", "tokenizer_mode", "tokenizer_revision", "pipeline_parallel_size", "distributed_executor_backend",
     "cpu_offload_gb", "hf_overrides", "load_format", "download_dir", "block_size",
 )  # fmt: skip
 """Arguments of ``vllm.LLM`` that people give beside the model, as lm-eval has them; they go to ``llm_kwargs``."""
@@ -132,6 +135,8 @@ class VLLMEngine(ThinkingEngine):
     llm_kwargs: Annotated[dict[str, Any], NON_POSITIONAL] = {}
 
     _loaded: Any = None
+    _ways: list[Way] | None = None
+    _untried: list[Way] = []
 
     @model_validator(mode="before")
     @classmethod
@@ -238,37 +243,68 @@ class VLLMEngine(ThinkingEngine):
     # -- likelihoods ------------------------------------------------------------------------------------------
 
     def _score(self, window: Sequence[Score]) -> Iterator[tuple[int, Response]]:
-        # The last target is a part of the prompt, and vLLM writes one token more, which nobody looks at. Where prompts
-        # are cached, vLLM reads a prompt anew whose log-probabilities are asked for.
+        # Of a prompt that is scored the last target is a part, and vLLM writes one token more, which nobody looks at.
         encoder = self._encoder(self._length() - 2)
-        from vllm import SamplingParams
-
-        parameters = SamplingParams(temperature=0.0, max_tokens=1, prompt_logprobs=1, detokenize=False)
-        pieces: list[tuple[int, int, Scorable]] = []
-        counts: dict[int, int] = {}
-        for position, request in enumerate(window):
-            try:
-                groups = scorables(encoder, request, self.truncate)
-            except RefusedError as error:
-                yield position, refusal(error)
-                continue
-            counts[position] = len(groups)
-            pieces += [(position, index, piece) for index, group in enumerate(groups) for piece in group]
-        asked = [
-            _Asked(number, [*piece.inputs, piece.targets[-1]], parameters)
-            for number, (_, _, piece) in enumerate(pieces)
-        ]
-        found: dict[tuple[int, int], list[Scored]] = {}
-        refused: dict[int, Response] = {}
-        for each, output in self._answers(asked):
-            position, index, piece = pieces[each.position]
-            if isinstance(output, Response):
-                refused[position] = output
+        wanted: dict[int, list[Scorable]] = {}
+        for position, pieces in enumerate(fitted_scorables(encoder, window, self.truncate)):
+            if isinstance(pieces, RefusedError):
+                yield position, refusal(pieces)
             else:
-                found.setdefault((position, index), []).append(score_of(piece, output))
-        for position, count in counts.items():
-            scores = tuple(total(found.get((position, index), [])) for index in range(count))
-            yield position, refused.get(position) or Response(scores=scores)
+                wanted[position] = pieces
+        rolled = {each for each in wanted if isinstance(window[each], Rolling)}
+        self._try_ways([pieces for each, pieces in wanted.items() if each not in rolled])
+        ways = {each: BY_PROMPT if each in rolled else self._way_of(pieces) for each, pieces in wanted.items()}
+        found = dict(zip(wanted, self._scored([(ways[each], wanted[each]) for each in wanted]), strict=True))
+        again = [each for each in wanted if isinstance(found[each], Response) and ways[each] is not BY_PROMPT]
+        found |= zip(again, self._scored([(BY_PROMPT, wanted[each]) for each in again]), strict=True)
+        ways |= dict.fromkeys(again, BY_PROMPT)
+        for each, scores in found.items():
+            if isinstance(scores, Response):
+                yield each, scores
+            else:
+                whole = (total(scores),) if each in rolled else tuple(scores)
+                yield each, Response(scores=whole, way=ways[each].name)
+
+    def _way_of(self, pieces: Sequence[Scorable]) -> Way:
+        return next((way for way in self._ways or () if way.takes(pieces)), BY_PROMPT)
+
+    def _try_ways(self, questions: Sequence[list[Scorable]]) -> None:
+        """Try the ways that nobody tried yet on the first of some questions, and forget those that do not do."""
+        if self._ways is None:
+            self._ways, self._untried = ways_with(self.llm_kwargs), ways_with(self.llm_kwargs)
+        for way in list(self._untried):
+            if trial := [pieces for pieces in questions if self._way_of(pieces) is way][:TRIALS]:
+                self._untried.remove(way)
+                if reason := self._difference(way, trial):
+                    self._ways.remove(way)
+                    get_logger().info("choices of '%s' are not asked %s: %s", self.label, way.name, reason)
+
+    def _difference(self, way: Way, trial: Sequence[list[Scorable]]) -> str:
+        """Say why a way does not give what reading prompts gives; nothing where it does."""
+        found, read = (self._scored([(each, pieces) for pieces in trial]) for each in (way, BY_PROMPT))
+        for one, other in zip(found, read, strict=True):
+            if isinstance(one, Response):
+                return one.failure.message if one.failure is not None else ""
+            if not isinstance(other, Response) and (said := difference_of(one, other, BY_PROMPT.name)):
+                return said
+        return ""
+
+    def _scored(self, asked: Sequence[tuple[Way, list[Scorable]]]) -> list[list[Scored] | Response]:
+        """Return the likelihoods of the pieces of requests, asked by their ways, or why there are none."""
+        prompts: list[_Asked] = []
+        refused: dict[int, Response] = {}
+        outputs: list[list[Any]] = [[] for _ in asked]
+        for place, (way, pieces) in enumerate(asked):
+            try:
+                prompts += [_Asked(place, ids, _scoring(options)) for ids, options in way.asks(pieces)]
+            except refusals() as error:
+                refused[place] = refusal(RefusedError("refused", f"vLLM does not take this request: {error}"))
+        for each, output in self._answers(prompts):
+            if isinstance(output, Response):
+                refused[each.position] = output
+            else:
+                outputs[each.position].append(output)
+        return [refused.get(place) or _read(way, pieces, outputs[place]) for place, (way, pieces) in enumerate(asked)]
 
     def _answers(self, asked: Sequence[_Asked]) -> Iterator[tuple[_Asked, Any]]:
         """Yield vLLM's outputs, or a failed response for what it refuses."""
@@ -370,6 +406,19 @@ class _Asked:
     repeats: int = 1
     opening: Opening = UNKNOWN
     stop: tuple[str, ...] = ()
+
+
+def _scoring(options: Mapping[str, Any]) -> Any:
+    from vllm import SamplingParams
+
+    return SamplingParams(**{"temperature": 0.0, "max_tokens": 1, "detokenize": False, **options})
+
+
+def _read(way: Way, pieces: list[Scorable], outputs: list[Any]) -> list[Scored] | Response:
+    try:
+        return way.read(pieces, outputs)
+    except (LookupError, TypeError, ValueError) as error:
+        return refusal(RefusedError("protocol", f"vLLM's answer lacks a log-probability: {error}"))
 
 
 def _is_greedy(decoding: Decoding) -> bool:

@@ -28,7 +28,7 @@ from msgspec import structs
 
 from proctor.engines.http.protocols.choice_servers import Asked, ContextError, Ids, Send, Way, read_tokens, ways_of
 from proctor.engines.http.retrying_client import CallError
-from proctor.ir import Response, Rolling, Score
+from proctor.ir import Response, Rolling, Score, Scored
 from proctor.logs import get_logger
 
 TRIALS = 3
@@ -161,7 +161,7 @@ class ChoiceWays:
         except CallError as error:
             passes = error.failure.kind in _PASSING
             return None if passes else error.failure.message, Response(usage=error.usage)
-        return _difference(found, echo), found
+        return difference_of(found.scores, echo.scores, _BY_ECHO), found
 
     async def _asked_by(self, way: Way, asked: Asked) -> Response | None:
         trial = self._trials[way.name]
@@ -272,12 +272,12 @@ class ChoiceWays:
         return structs.replace(response, way=said)
 
 
-def _difference(found: Response, echo: Response) -> str:
-    """Say where the likelihoods of two answers to one question differ by more than the precision of a server."""
-    for one, other in zip(found.scores, echo.scores, strict=True):
+def difference_of(found: Sequence[Scored], usual: Sequence[Scored], way: str) -> str:
+    """Say where likelihoods differ from those that the usual way gives by more than the precision of a server."""
+    for one, other in zip(found, usual, strict=True):
         here, there = one.log_likelihood, other.log_likelihood
         if not abs(here - there) <= _LEAST + _SHARE * abs(there):
-            return f"it gives {here:.4f} where echo gives {there:.4f}"
+            return f"it gives {here:.4f} where {way} gives {there:.4f}"
     return ""
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -147,10 +147,13 @@ class OpenAIProtocol(ProviderProtocol):
             return found
         return with_sounds_inside(found) if provider_at(self.url) in _SOUNDS_INSIDE else found
 
-    async def generate(self, caller: Caller, request: Generate) -> Response:
+    def generate(self, caller: Caller, request: Generate) -> Coroutine[Any, Any, Response]:
         """Answer a request for text, one at a time if the server gives no more; see :class:`ProviderProtocol`."""
         if self.decoding_of(request).count == 1 or not self.has_n:
-            return await super().generate(caller, request)
+            return super().generate(caller, request)
+        return self._several(caller, request)
+
+    async def _several(self, caller: Caller, request: Generate) -> Response:
         try:
             return await super().generate(caller, request)
         except CallError as error:

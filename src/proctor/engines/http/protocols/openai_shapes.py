@@ -174,10 +174,10 @@ def parse_chat(body: bytes, count: int = 1, *, thoughts_in_total: bool = False, 
     choices = _chosen(reply.choices, count)
     if any(map(_is_without_words, choices)):
         raise ReplyError("the reply has no content: neither text nor a call of a tool nor a refusal")
-    thoughts = tuple([_thoughts(choice) for choice in choices])
+    thoughts = tuple(map(_thoughts, choices))
     return Response(
         texts=tuple([_message_text(choice, offers_tools=offers_tools) for choice in choices]),
-        finish_reasons=tuple([_reason(choice) for choice in choices]),
+        finish_reasons=tuple(map(_reason, choices)),
         thoughts=thoughts if any(thoughts) else (),
         tokens=_tokens(choices),
         usage=usage_of(reply.usage, thoughts_in_total=thoughts_in_total),
@@ -342,9 +342,8 @@ def _token(token: _Token) -> TokenLogProbability:
 
 
 def _tokens(choices: list[Any]) -> tuple[tuple[TokenLogProbability, ...], ...]:
-    if not any(choice.logprobs for choice in choices):
-        return ()
-    return tuple(tokens_of(choice.logprobs) for choice in choices)
+    found = [choice.logprobs for choice in choices]
+    return tuple(map(tokens_of, found)) if any(found) else ()
 
 
 def tokens_of(found: TextLogProbs | None) -> tuple[TokenLogProbability, ...]:

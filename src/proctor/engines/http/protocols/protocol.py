@@ -184,6 +184,8 @@ class ProviderProtocol:
         if decoding.count > 1 and not self.has_n:
             each = singles(decoding)
         if (beginnings := self.beginnings) is None:
+            if len(each) == 1:
+                return self._heard(await self.send(caller, self.post(prompt, each[0])), request, marks)
             parts = [await self.send(caller, self.post(prompt, one)) for one in each]
         else:
             async with beginnings.turn(request.prompt) as shared:

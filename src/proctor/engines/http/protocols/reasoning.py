@@ -8,6 +8,7 @@ content list (Mistral, Anthropic, Gemini), as of November 2026. Some servers fil
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any
 
 from msgspec import Struct
@@ -17,6 +18,7 @@ _WORDS = ("text", "thinking", "summary", "reasoning_content", "reasoning", "cont
 _THOUGHT_TYPES = frozenset({"thinking", "redacted_thinking", "reasoning", "reasoning_content", "thought"})
 PLACES = ("reasoning_content", "reasoning", "reasoning_details", "thinking", "thinking_blocks")
 """Fields of a message beside its content, best first."""
+_THOUGHTS, _NO_THOUGHTS = attrgetter(*PLACES), (None,) * len(PLACES)
 
 
 class Thinks(Struct):
@@ -42,8 +44,9 @@ def words_of(value: object) -> str:
 
 def thoughts_beside(message: Thinks) -> dict[str, str]:
     """Return the thoughts beside the content of a message, by the field that they are in."""
-    found = {name: value for name in PLACES if (value := getattr(message, name)) is not None}
-    return {name: words for name, value in found.items() if (words := words_of(value))} if found else found
+    if _THOUGHTS(message) == _NO_THOUGHTS:
+        return {}
+    return {name: words for name in PLACES if (words := words_of(getattr(message, name)))}
 
 
 def first_of(found: Mapping[str, str]) -> str:

@@ -1,0 +1,96 @@
+"""Datasets of the Hugging Face hub as tables: ``hf/ORG/DATASET[/CONFIGURATION][/SPLIT][@REVISION]``.
+
+Where a dataset brings its exam along (``eval.yaml``), that is meant and not its rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final, NamedTuple
+
+from proctor.data import hub
+from proctor.data.dataset_file import dataset_file
+from proctor.dialects.tables.reader import Row, Rows, read_table, with_class_names
+from proctor.errors import DatasetNotFoundError, UsageError, did_you_mean
+from proctor.logs import get_logger
+
+PREFIX: Final = "hf/"
+_EXAM: Final = "eval.yaml"
+_SPLITS: Final = ("test", "validation", "valid", "val", "dev", "train")
+"""Splits that are asked where nobody names one: the first that there is."""
+_OF_DEMOS: Final = ("train", "dev", "validation")
+"""Splits that demos come from: the first that is not asked."""
+_PARTS: Final = range(2, 5)
+
+
+class HubTable(NamedTuple):
+    """The rows of a split, the dataset, and the rows that demos come from where these are of another split."""
+
+    rows: Rows
+    source: hub.Dataset
+    demos: Callable[[], Rows] | None
+
+
+def hub_table(name: str) -> HubTable | None:
+    """Return the rows that a name means; ``None`` where the dataset brings an exam along.
+
+    Raises:
+        UsageError: The name is not that of a dataset.
+        DatasetNotFoundError: The dataset, the configuration or the split is neither mapped, nor cached, nor on the hub.
+    """
+    spec, _, revision = name.removeprefix(PREFIX).partition("@")
+    parts = spec.split("/")
+    if len(parts) not in _PARTS or not all(parts):
+        raise UsageError(f"'{name}' names no dataset", hint="write hf/ORG/DATASET, hf/ORG/DATASET/CONFIGURATION")
+    path = "/".join(parts[:2])
+    try:
+        dataset_file(path, _EXAM, revision or None)
+    except DatasetNotFoundError:
+        source, split = _chosen(path, parts[2:], revision or None)
+        if parts[-1] != split:
+            get_logger().warning("%s: the split '%s' is asked", name, split)
+        others = [each for each in hub.split_names(source) if each != split]
+        pool = next((each for each in _OF_DEMOS if each in others), None)
+        return HubTable(_rows_of(source, split), source, None if pool is None else partial(_rows_of, source, pool))
+    return None
+
+
+def _chosen(path: str, named: Sequence[str], revision: str | None) -> tuple[hub.Dataset, str]:
+    """Return the dataset with its configuration, and the split: one part alone may be either."""
+    whole = hub.Dataset(path, revision=revision)
+    if not named:
+        return whole, _split_of(whole, hub.split_names(whole))
+    source = hub.Dataset(path, name=named[0], revision=revision)
+    try:
+        splits = hub.split_names(source)
+    except DatasetNotFoundError:
+        if len(named) == 1 and named[0] in _splits_of(whole):
+            return whole, named[0]
+        raise
+    return source, _split_of(source, splits, *named[1:])
+
+
+def _splits_of(whole: hub.Dataset) -> Sequence[str]:
+    try:
+        return hub.split_names(whole)
+    except DatasetNotFoundError:
+        return ()
+
+
+def _split_of(source: hub.Dataset, splits: Sequence[str], named: str = "") -> str:
+    if named and named not in splits:
+        hint = did_you_mean(named, splits) or f"there are {', '.join(splits)}"
+        raise DatasetNotFoundError(f"the dataset {source} has no split '{named}'", hint=hint)
+    return named or next((each for each in _SPLITS if each in splits), splits[0])
+
+
+def _rows_of(source: hub.Dataset, split: str) -> Rows:
+    folder = hub.local_folder(source.path)
+    files = None if folder is None else hub.mapped_files(folder, source)
+    if files is not None:
+        return [row for file in files[split] for row in read_table(file)]
+    found = hub.library_split(source, split)
+    features = getattr(found, "features", None) or {}
+    rows: Sequence[Row] = list(hub.rows_of(found))
+    return with_class_names(rows, {name: each.names for name, each in features.items() if hasattr(each, "str2int")})
