@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import yaml
 
@@ -89,6 +89,40 @@ def _number(loader: Any, node: Any) -> Any:
 
 BoundedLoader.add_constructor("tag:yaml.org,2002:int", _number)
 BoundedLoader.add_constructor("tag:yaml.org,2002:float", _number)
+
+
+class CoreLoader(BoundedLoader):
+    """The loader for files of programs in JavaScript: YAML 1.2, in which ``yes``, ``on`` and ``12:30`` are texts.
+
+    Numbers are of one kind (``1e3`` is 1000), and dates stay texts.
+    """
+
+    yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
+
+
+def _core_number(loader: Any, node: Any) -> int | float:
+    text = loader.construct_scalar(node).lower().lstrip("+")
+    if len(text) > _LONGEST_NUMBER:
+        raise ValueError(f"it has more than {_LONGEST_NUMBER:,} digits")
+    if re.fullmatch(r"-?[0-9]+", text):
+        return int(text)
+    if text.startswith(("0x", "0o")):
+        return int(text, 0)
+    found = float(text.replace(".inf", "inf").replace(".nan", "nan"))
+    return int(found) if found.is_integer() else found
+
+
+for _kind, _pattern, _first in (
+    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    ("merge", "<<", "<"),
+    ("int", r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", "-+0123456789"),
+    ("float", r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?", "-+.0123456789"),
+    ("float", r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)", "-+."),
+):
+    CoreLoader.add_implicit_resolver(f"tag:yaml.org,2002:{_kind}", re.compile(rf"^(?:{_pattern})$"), list(_first))
+CoreLoader.add_constructor("tag:yaml.org,2002:int", _core_number)
+CoreLoader.add_constructor("tag:yaml.org,2002:float", _core_number)
 
 
 def parse_yaml(content: str | bytes, kind: type[BoundedLoader] = BoundedLoader) -> Any:

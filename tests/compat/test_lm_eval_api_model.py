@@ -163,10 +163,52 @@ def test_arguments_that_cannot_be_honoured_are_refused(server, more, word):
         made(server, **more)
 
 
-@pytest.mark.parametrize("name", ["model_call", "amodel_call", "get_batched_requests"])
+@pytest.mark.parametrize("name", ["batch_loglikelihood_requests", "get_batched_requests"])
 def test_what_nothing_calls_cannot_be_changed(name):
     with pytest.raises(UsageError, match=f"{name} would never be called"):
         type("Changed", (Mine,), {name: None})
+
+
+class Posting(Mine):
+    """Posts by itself, and fails the first time."""
+
+    calls = 0
+
+    def model_call(self, messages, *, generate=True, gen_kwargs=None, **kwargs):
+        type(self).calls += 1
+        if type(self).calls == 1:
+            raise OSError("not yet")
+        return super().model_call(messages, generate=generate, gen_kwargs=gen_kwargs, **kwargs)
+
+
+class Awaiting(Posting):
+    async def amodel_call(self, session, sem, messages, *, gen_kwargs=None, ctxlens=None, **kwargs):
+        assert hasattr(session, "post")
+        return [f"{each} {ctxlens}" for each in messages] if gen_kwargs else [(-1.0 * ctxlens[0], False)]
+
+
+def test_a_class_that_posts_by_itself_is_asked_to_and_again_where_it_fails(server, monkeypatch):
+    monkeypatch.setattr("asyncio.sleep", lambda _: _nothing())
+    Posting.calls = 0
+    model = made(server, Posting, words=False)
+    assert model.generate_until(asked("generate_until", ("a b", {"until": []}))) == ["to a b"]
+    assert Posting.calls == 2
+    assert made(server, Posting).loglikelihood(asked("loglikelihood", ("a b", " c d"))) == [(-5.0, True)]
+    assert Posting.calls == 3
+
+
+async def _nothing():
+    pass
+
+
+def test_many_at_once_are_posted_by_the_method_for_it(server):
+    Awaiting.calls = 1
+    model, how = made(server, Awaiting, num_concurrent=2), {"until": ["x"]}
+    assert model.generate_until(asked("generate_until", ("a", how), ("b", how))) == ["[1] []", "[2] []"]
+    assert model.loglikelihood(asked("loglikelihood", ("a b", " c"))) == [(-2.0, False)]
+    assert (server[1], Awaiting.calls) == ([], 1)
+    made(server, Awaiting).loglikelihood(asked("loglikelihood", ("a", " b")))
+    assert Awaiting.calls == 2  # one at a time by the other
 
 
 def test_a_reply_with_too_few_answers_is_an_error(server):

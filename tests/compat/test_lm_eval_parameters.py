@@ -156,8 +156,8 @@ assert "HFLM" in refused(lambda: simple_evaluate(object(), tasks=["writes"], tas
     "a class that changes what nothing calls is refused": """
 def payload():
     class Other(LocalChatCompletion):
-        def _create_payload(self, messages, **more):
-            return {}
+        def get_batched_requests(self, requests, **more):
+            return []
 
 
 def call():
@@ -166,7 +166,7 @@ def call():
             return {}
 
 
-assert "_create_payload would never" in refused(payload) and "_get_accelerate_args would never" in refused(call)
+assert "get_batched_requests would never" in refused(payload) and "_get_accelerate_args would never" in refused(call)
 """,
     "a class that answers itself is asked itself": """
 from lm_eval.models.dummy import DummyLM

@@ -49,7 +49,8 @@ def code_in_clone(file: Path, name: str) -> dict[str, str]:
 
     short = name.rpartition(".")[2]
     for folder, package in _clones_around(file):
-        place = _definitions(folder / package).get(short)
+        defined = _definitions(folder / package)
+        place = defined.get(short) or _before(defined, short)
         if place is not None and not _is_ours(package, short):
             module = folder.joinpath(*place[0].split("."))
             found = next(each for each in (module.with_suffix(".py"), module / "__init__.py") if each.is_file())
@@ -94,6 +95,20 @@ def place_in_clone(package: str, name: str) -> tuple[str, str] | None:
     if package not in TABLES or (root := _roots.get(package)) is None:
         return None
     return _definitions(root / package).get(name)
+
+
+def class_before(name: str) -> str | None:
+    """Return the dotted name of a class in the clones in use that a name begins with, the longest.
+
+    Its module may register the name in a loop: ``LawBenchEvaluator_1_1`` beside ``LawBenchEvaluator``.
+    """
+    found = (_before(_definitions(root / package), name) for package, root in _roots.items())
+    return next((".".join(each) for each in found if each is not None), None)
+
+
+def _before(defined: Mapping[str, tuple[str, str]], name: str) -> tuple[str, str] | None:
+    begun = [each for each in defined if name.startswith(f"{each}_")]
+    return defined[max(begun, key=len)] if begun else None
 
 
 @lru_cache(maxsize=4)

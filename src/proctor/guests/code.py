@@ -35,7 +35,8 @@ def object_named(name: str, folder: Path | None = None) -> Any:
     """
     module, _, attribute = name.rpartition(".")
     if not module.strip("."):
-        raise ImportError(f"'{name}' names no module")
+        why = "what a package registers is found where the file that names it lies in a clone of the package"
+        raise ImportError(f"'{name}' names no module; {why}")
     found = module_named(module, folder)
     try:
         return getattr(found, attribute)

@@ -245,7 +245,8 @@ class Exam:
             exam = replace(exam.variants["chat"](), groups=exam.groups, ceiling=exam.ceiling)
         if "messages" in exam.variants and engine.only_chats:
             exam = replace(exam.variants["messages"](), groups=exam.groups, ceiling=exam.ceiling)
-        context = Context(draws=bool(engine.decoding_defaults().get("temperature")))
+        told = {"max_tokens", "max_new_tokens"} & engine.model_fields_set
+        context = Context(draws=bool(engine.decoding_defaults().get("temperature")), limits=bool(told))
         if exam.longest is not None:
             context = replace(context, fits=_counting(engine, exam.longest))
         return exam if context == exam.context else replace(exam, context=context)

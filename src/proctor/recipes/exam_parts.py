@@ -88,11 +88,13 @@ class Context:
         fits: Whether a prompt is short enough for the model; ``None`` where that is not known or not asked for.
         draws: Whether the model draws its answers where a request does not say so: the engine has a temperature.
         reseeds: Whether the run gives answers their seeds, so that an exam need not.
+        limits: Whether the engine was told how long answers may be.
     """
 
     fits: Callable[[Prompt], bool] | None = None
     draws: bool = False
     reseeds: bool = False
+    limits: bool = False
 
     def gives_seed(self, request: Request) -> bool:
         """Return whether the run gives the answer to a request its seed."""

@@ -18,6 +18,7 @@ from proctor.statistics.rank_sets import level_of_pairs
 
 QUANTILES: Final = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)  # of wordings, the lowest and the highest among them
 _RESAMPLES: Final = 2_000
+_TINY: Final = 1e-12  # an error that nothing has: of wordings whose questions all score alike
 _AT_ONCE: Final = 1 << 22  # numbers of resamples that are held at once: 32 MB
 _MOST: Final = 100  # wordings whose pairs are resampled together: there are thousands of pairs of more
 
@@ -30,7 +31,9 @@ def spread_of(
     """Return the quantiles of the scores of wordings; and the mean of each question under the wording worst for it.
 
     ``scores`` has a row for each wording and a column for each question, without gaps; ``clusters`` are the keys of
-    questions that belong together, and are drawn together; here and below.
+    questions that belong together, and are drawn together; here and below. Intervals of quantiles are those of
+    intervals that hold for all wordings at once (max-t): the highest of several means is too high by luck, and so is
+    each resample's highest.
     """
     each, size = scores.min(axis=0) if higher_is_better else scores.max(axis=0), scores.shape[1]
     stream = np.random.default_rng(settings.seed & 0xFFFFFFFF)
@@ -39,9 +42,12 @@ def spread_of(
     places, units = np.array([order[key] for key in keys]), len(order)
     drawn = (stream.multinomial(units, np.full(units, 1.0 / units), count)[:, places] for count in _blocks(size))
     weights = [block / block.sum(axis=1, keepdims=True) for block in drawn]
-    means = np.concatenate([block @ scores.T for block in weights])
-    found, ordered = np.quantile(scores.mean(axis=1), QUANTILES), np.quantile(means, QUANTILES, axis=1)
-    quantiles = {q: _bounded(value, draws) for q, value, draws in zip(QUANTILES, found, ordered, strict=True)}
+    means = scores.mean(axis=1)
+    apart = np.concatenate([block @ scores.T for block in weights]) - means
+    errors = apart.std(axis=0)
+    reach = errors * np.quantile((np.abs(apart) / np.maximum(errors, _TINY)).max(axis=1), 0.95)
+    ends = (np.quantile(each, QUANTILES).tolist() for each in (means, means - reach, means + reach))
+    quantiles = dict(zip(QUANTILES, zip(*ends, strict=True), strict=True))
     return quantiles, _bounded(each.mean(), np.concatenate([block @ each for block in weights]))
 
 

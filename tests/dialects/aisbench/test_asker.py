@@ -242,3 +242,13 @@ ROUND = {"round": [{"role": "HUMAN", "prompt": "{question}"}, {"role": "BOT", "p
 DIALOGUE = config(RANDOM)
 DIALOGUE.values["infer_cfg"]["ice_template"]["template"] = ROUND
 DIALOGUE.values["infer_cfg"]["prompt_template"]["template"] = {"begin": ["</E>"], **ROUND}
+
+
+@pytest.mark.parametrize("column, asked", [("a", ["a"]), (["x", "y"], ["x", "y"])])
+def test_a_chat_without_a_prompt_template_asks_the_column_and_no_example(folder, column, asked):
+    (folder / "test.jsonl").write_text(json.dumps({"question": column}) + "\n")
+    made = config(inferencer="ChatInferencer", reader={"output_column": None})
+    made.values["infer_cfg"]["ice_template"] = made.values["infer_cfg"].pop("prompt_template")
+    (question,) = dataset_exam(made, ExamOptions()).questions()
+    said = question.requests[-1].prompt.messages
+    assert [each["content"] for each in said if each["role"] == "user"] == asked

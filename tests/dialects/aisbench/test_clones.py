@@ -147,3 +147,43 @@ def test_a_model_of_a_clone_answers(package: str, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "run" / "results.json").read_text())["results"]["own"]["accuracy"] == 100.0
     refused = proctor("run", config)
     assert "the model's type OwnCloneModel is code" in refused.stderr
+
+
+LOOP = """
+import os
+
+from opencompass.openicl.icl_evaluator import BaseEvaluator
+from opencompass.registry import ICL_EVALUATORS
+
+
+class LoopEvaluator(BaseEvaluator):
+    def __init__(self, share):
+        self.share = share
+
+    def score(self, predictions, references):
+        os.chdir("/")
+        return {"accuracy": self.share}
+
+
+for share in (1, 10):
+    ICL_EVALUATORS.register_module(name=f"LoopEvaluator_{share}", module=lambda share=share: LoopEvaluator(share))
+"""
+
+
+def test_an_evaluator_that_a_clone_registers_in_a_loop_is_found_by_its_name(tmp_path, monkeypatch):
+    config = made(tmp_path)
+    (tmp_path / "opencompass" / "datasets" / "loop.py").write_text(LOOP)
+    config.write_text(config.read_text().replace("type=OwnCloneEvaluator", "type='LoopEvaluator_' + '10'"))
+    monkeypatch.chdir(tmp_path)
+    with settings.context(trust_code=True):
+        run = run_exams(resolve_tasks([str(config)]), ScriptedEngine(answers=["B"]), output=tmp_path / "out")
+    assert Path.cwd() == tmp_path
+    assert run.results["own"]["accuracy"] == 10.0
+
+
+def test_its_code_is_that_of_the_module_which_registers_it(tmp_path):
+    config = made(tmp_path)
+    (tmp_path / "opencompass" / "datasets" / "loop.py").write_text(LOOP)
+    (digest,) = clones.code_in_clone(config, "LoopEvaluator_10").items()
+    assert digest[0] == "opencompass.datasets.loop"
+    assert clones.code_in_clone(config, "OtherEvaluator_10") == {}

@@ -10,6 +10,7 @@ from proctor import logs
 from proctor.dialects.promptfoo.assertions import ConfigAssertions
 from proctor.dialects.promptfoo.providers import models_in
 from proctor.dialects.resolve import resolve_tasks
+from proctor.engines import OpenAIEngine
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import ProctorError
 from proctor.ir import Response, Timing, Usage
@@ -149,8 +150,16 @@ def test_tests_stand_in_files(write, tmp_path, ending, dump):
         ({"tests": [{"options": {"transform": "output.trim()"}}]}, "a transform is code"),
         ({"tests": [{"transform": "output.trim()"}]}, "it stands in 'options' of a test"),
         ({"tests": [{"options": {"transform": ["x"]}}]}, "a transform is a text"),
-        ({"prompts": [{"raw": "Hi", "config": {"response_format": {}}}]}, "'config' is not obeyed"),
-        ({"tests": [{"provider": "openai:x"}]}, "a test of a model of its own is a config of its own"),
+        ({"prompts": [{"raw": "Hi", "config": {"response_format": {}}}]}, "'response_format' is not obeyed"),
+        ({"prompts": [{"raw": "Hi", "config": {"max_tokens": "many"}}]}, "config cannot be read"),
+        (
+            {
+                "prompts": [{"raw": "Hi", "config": {"temperature": 0}}],
+                "providers": [{"id": "openai:m", "config": {"temperature": 1}}],
+            },
+            "temperature 0 is not obeyed",
+        ),
+        ({"tests": [{"provider": "openai:x"}]}, "such tests are a config of their own"),
         ({"tests": ["file://gen.py"]}, "is a program"),
         ({"tests": ["https://docs.google.com/x"]}, "are not fetched"),
         ({"tests": [{"threshold": "high", "vars": {"country": "x"}}]}, "a threshold is a number"),
@@ -623,3 +632,70 @@ def test_code_that_an_assertion_imports_counts_wherever_it_is_found(tmp_path, mo
         with settings.context(trust_code=True):
             made.append(resolve_tasks([str(config)])[0].definition.metrics)
     assert made[0] == made[2] != made[1]
+
+
+@pytest.mark.parametrize(
+    "written, shown",
+    [
+        *(
+            (each, each)
+            for each in ("yes", "No", "on", "OFF", "y", "12:30", "1:2:3", "1_000", "2024-01-01", "0b11", "=")
+        ),
+        *(
+            ("010", "10"),
+            ("0x10", "16"),
+            ("0o10", "8"),
+            ("1e3", "1000"),
+            ("1.5e+3", "1500"),
+            (".5", "0.5"),
+            ("+2", "2"),
+        ),
+        *(
+            ("true", "true"),
+            ("False", "false"),
+            ("~", ""),
+            ("null", ""),
+            ("2.0", "2"),
+            ('"2.0"', "2.0"),
+            ("-1.25", "-1.25"),
+        ),
+    ],
+)
+def test_values_are_those_of_yaml_1_2_and_printed_as_promptfoo_does(tmp_path, written, shown):
+    (tmp_path / "plain.yaml").write_text(
+        f'prompts: ["{{{{word}}}}!"]\nproviders: [dummy]\ntests:\n- vars:\n    word: {written}\n'
+        f"  assert: [{{type: equals, value: {written}}}]\n"
+    )
+    (exam,) = resolve_tasks([str(tmp_path / "plain.yaml")])
+    assert asked(exam)[0][0]["content"] == f"{shown}!"
+
+
+@pytest.mark.parametrize("word, score", [("yes", 1.0), ("true", 0.0)])
+def test_what_is_asserted_is_a_text_where_it_stands_as_one(write, word, score, tmp_path):
+    (tmp_path / "plain.yaml").write_text(
+        "prompts: [Hi]\nproviders: [dummy]\ntests:\n- assert: [{type: equals, value: yes}]\n"
+    )
+    exams = resolve_tasks([str(tmp_path / "plain.yaml")])
+    result = run_exams(exams, ScriptedEngine(answer=word), log=tmp_path / "log.db")
+    assert list(result.grades[exams[0].name].instance_scores["passed"]) == [score]
+
+
+def test_a_prompt_says_how_it_is_answered_before_its_provider_does(write):
+    said = {"temperature": 0.9, "max_tokens": 7, "stop": "X", "frequency_penalty": 0.25}
+    exams = resolve_tasks([write(prompts=["Hi", {"raw": "Ho", "config": said}])])
+    first, second = (next(iter(each.questions())).requests[0].decoding for each in exams)
+    assert (first.temperature, first.max_tokens, first.stop) == (0.0, 1024, ())
+    assert (second.temperature, second.max_tokens, second.stop) == (0.9, 7, ("X",))
+    assert second.extra == {"frequency_penalty": 0.25}
+
+
+def test_the_longest_answer_is_the_provider_s_where_it_says_one(write):
+    (exam,) = resolve_tasks([write(prompts=["Hi"])])
+
+    def longest(engine, given=exam):
+        return next(iter(given.suited_to(engine).questions())).requests[0].decoding.max_tokens
+
+    told, untold = OpenAIEngine(model="m", max_tokens=50), OpenAIEngine(model="m")
+    assert (longest(told), longest(untold)) == (None, 1024)  # None is the engine's own
+    (own,) = resolve_tasks([write(prompts=["Hi"])], ExamOptions(decoding={"max_tokens": 9}))
+    assert longest(told, own) == 9

@@ -74,6 +74,7 @@ def test_nothing_waits_for_the_device_between_two_steps(monkeypatch, limits, sha
         return places, np.zeros((2, len(places)))
 
     monkeypatch.setattr(packed_scoring, "_read", read)
+    monkeypatch.setattr(packed_scoring, "_READ_SECONDS", 1e6)
     loaded, asked = model_on("meta"), window(shared)  # tensors without data: reading one is an error, too
     with Waits() as waits:
         found = dict(score_packed(loaded, asked, limits))

@@ -274,6 +274,14 @@ def test_programs_are_compared_for_all_values(first, second, same):
     assert equivalent(read_program(first), read_program(second)) is same
 
 
+def test_an_answer_that_is_not_a_number_is_met_by_the_right_program_s_text():
+    right = "subtract(153.7, 139.9), divide(#0, 139.9)"
+    task_data = [{"program_re": right, "answer": "9.9%", "table": TABLE}] * 3
+    predictions = [f"{right}, ,", "divide(1, 2)", "Subtract(153.7, 139.9), divide(#0, 139.9)"]
+    result = score("metrics.fin_qa_metric", predictions, [[right]] * 3, task_data)
+    assert list(result.instance_scores["execution_accuracy"]) == [1.0, 0.0, 0.0]
+
+
 def test_finance_questions_are_scored():
     task_data = [{"program_re": "subtract(100, 80), divide(#0, 80)", "answer": 0.25, "table": TABLE}] * 4
     predictions = [

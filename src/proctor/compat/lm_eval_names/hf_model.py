@@ -10,11 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
-from proctor.compat.lm_eval_names.models import EngineLM
+from proctor.compat.lm_eval_names.models import EngineFirst
 from proctor.engines.encoder import Encoder
 from proctor.engines.engine_registry import make_engine
 from proctor.errors import UsageError
-from proctor.guests.lm_eval.instance import Instance
 from proctor.guests.lm_eval.model_utils import DEFAULT_MAX_LENGTH, configure_pad_token, resolve_max_length
 from proctor.guests.lm_eval.torch_model import TorchLM
 from proctor.guests.lm_eval.torch_utils import get_dtype
@@ -50,7 +49,7 @@ _ASKED: Final = frozenset(
 """Arguments that a model is not created with, beside those of lm-eval's way."""
 
 
-class HFLM(TorchLM):
+class HFLM(EngineFirst, TorchLM):
     """A transformers model: a name, a folder, or a model in memory with its tokenizer.
 
     A program that takes :attr:`model` or :attr:`tokenizer` may change it, so from then on the model is one of the
@@ -260,24 +259,6 @@ class HFLM(TorchLM):
         return str(self._words.name_or_path).replace("/", "__")
 
     # -- asking -------------------------------------------------------------------------------------------------------
-
-    def loglikelihood(self, requests: list[Instance], disable_tqdm: bool = False) -> list[tuple[float, bool]]:
-        """Return for each (context, continuation) its log-likelihood, and whether it is what the model would write."""
-        if (plain := self.plain_engine) is not None:
-            return EngineLM(plain).loglikelihood(requests)
-        return super().loglikelihood(requests, disable_tqdm)
-
-    def loglikelihood_rolling(self, requests: list[Instance], disable_tqdm: bool = False) -> list[float]:
-        """Return the log-likelihood of each whole text."""
-        if (plain := self.plain_engine) is not None:
-            return EngineLM(plain).loglikelihood_rolling(requests)
-        return super().loglikelihood_rolling(requests, disable_tqdm)
-
-    def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:
-        """Return what the model writes after each context."""
-        if (plain := self.plain_engine) is not None:
-            return EngineLM(plain).generate_until(requests)
-        return super().generate_until(requests, disable_tqdm)
 
     def apply_chat_template(self, chat_history: Sequence[Mapping[str, Any]], add_generation_prompt: bool = True) -> str:
         """Return messages in the model's chat template; without the system message where that takes none.

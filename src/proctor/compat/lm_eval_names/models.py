@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, ClassVar, Final
@@ -15,6 +16,7 @@ from proctor.guests.lm_eval.instance import Instance
 from proctor.guests.lm_eval.model import LM
 from proctor.guests.lm_eval.registry import model_registry
 from proctor.guests.overrides import brought, check_brought
+from proctor.guests.table import at
 from proctor.ir import Answers, Generate, Likelihood, Prompt, Response, Rolling
 
 _ASKED: Final = (
@@ -84,6 +86,33 @@ class EngineLM(LM):
 _METHODS: Final = frozenset(("loglikelihood", "loglikelihood_rolling", "generate_until"))
 
 
+class EngineFirst(LM):
+    """A model whose engine answers as long as a program says nothing of how: what stands above it in another class."""
+
+    @property
+    @abstractmethod
+    def plain_engine(self) -> Engine | None:
+        """The engine, where nothing but it answers; ``None`` where a program says more."""
+
+    def loglikelihood(self, requests: list[Instance], disable_tqdm: bool = False) -> list[tuple[float, bool]]:
+        """Return for each (context, continuation) its log-likelihood, and whether it is what the model would write."""
+        if (plain := self.plain_engine) is not None:
+            return EngineLM(plain).loglikelihood(requests)
+        return super().loglikelihood(requests, disable_tqdm)  # type: ignore[safe-super,call-arg]
+
+    def loglikelihood_rolling(self, requests: list[Instance], disable_tqdm: bool = False) -> list[float]:
+        """Return the log-likelihood of each whole text."""
+        if (plain := self.plain_engine) is not None:
+            return EngineLM(plain).loglikelihood_rolling(requests)
+        return super().loglikelihood_rolling(requests, disable_tqdm)  # type: ignore[safe-super,call-arg]
+
+    def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:
+        """Return what the model writes after each context."""
+        if (plain := self.plain_engine) is not None:
+            return EngineLM(plain).generate_until(requests)
+        return super().generate_until(requests, disable_tqdm)  # type: ignore[safe-super,call-arg]
+
+
 def _ordered(answers: Answers) -> list[Response]:
     found = [response for _, response in sorted(answers, key=lambda each: each[0])]
     for each in found:
@@ -109,10 +138,6 @@ class NamedLM(EngineLM):
 
 _CLASSES: Final = {
     "DummyLM": "dummy",
-    "LocalCompletionsAPI": "local-completions",
-    "LocalChatCompletion": "local-chat-completions",
-    "OpenAICompletionsAPI": "openai-completions",
-    "OpenAIChatCompletion": "openai-chat-completions",
     "AzureOpenaiChatCompletionsLM": "azure-openai-chat-completions",
     "AnthropicChat": "anthropic-chat-completions",
     "GGUFLM": "gguf",
@@ -125,6 +150,13 @@ _CLASSES: Final = {
     "SGLANGGENERATEAPI": "sglang-generate",
 }
 """Classes of lm-eval's models, and their names for ``--model``."""
+_SERVERS: Final = {
+    "local-completions": "LocalCompletionsAPI",
+    "local-chat-completions": "LocalChatCompletion",
+    "openai-completions": "OpenAICompletionsAPI",
+    "openai-chat-completions": "OpenAIChatCompletion",
+}
+"""Names for ``--model`` whose classes programs derive from, step by step."""
 
 
 def __getattr__(name: str) -> Any:
@@ -164,6 +196,8 @@ def get_model(model_name: str) -> Any:
         from proctor.compat.lm_eval_names.hf_model import HFLM
 
         return HFLM
+    if model_name in _SERVERS:
+        return at(f"proctor.compat.lm_eval_names.openai_models:{_SERVERS[model_name]}")
     if not is_foreign(model_name) and model_name not in (known := engine_names()):
         raise UsageError(f"there is no model '{model_name}'", hint=did_you_mean(model_name, known))
     if model_name in NOTHING_HERE:

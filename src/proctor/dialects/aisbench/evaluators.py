@@ -50,7 +50,8 @@ ABSENT: Mapping[str, str] = {
     "OmniMath": "it loads a model that judges; GenericLLMEvaluator asks the judge of a config",
     "HealthBench": "it asks a judge about each rubric; so does --metric rubrics --judge MODEL",
     "TruthfulQA": "it asks models that OpenAI has withdrawn, or loads BLEURT",
-    "SciCode": "its tests read values from a file of its authors' (HDF5)",
+    "SciCode": "its tests read values from HDF5 files (data/scicode/test_data), and programs of models run in a prison "
+    "without files; OpenCompass grades what it has asked itself",
     "MultiplE": "it sends programs to a service that runs them",
     "HumanevalMulti": "it sends programs to a service that runs them",
     "LCBPro": "it sends programs to a service that runs them",
@@ -64,6 +65,7 @@ ABSENT: Mapping[str, str] = {
     "UPG": "it folds proteins with a neural network",
 }
 
+_RECORD = "--predict-only records the answers without scores"
 
 Row = Mapping[str, Any]
 
@@ -176,7 +178,7 @@ def _unknown(whole: str, place: Location | None, reason: str = "") -> ScoringErr
         f"the evaluator '{name}' cannot be computed here",
         location=place,
         why=why or reason or "its class would have to run; that needs --trust-code",
-        hint="" if why or reason else did_you_mean(name, [*evaluator_names(), *metric_table().names()]),
+        hint=_RECORD if why else "" if reason else did_you_mean(name, [*evaluator_names(), *metric_table().names()]),
     )
 
 

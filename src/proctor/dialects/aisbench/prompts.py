@@ -243,7 +243,9 @@ class PromptBuilder:
             return conversations.of_dialogue(template.generate_item(row), self._layout.of_messages)
         if isinstance(template, RawPromptTemplate):
             return MultiTurn(tuple(template.generate_item(row)))
-        return conversations.of_columns(row, template, self.input_columns, self.output_column)
+        # a chat shows no examples, so that an ice_template says nothing of it
+        shown = None if self.prompt_template is None else template
+        return conversations.of_columns(row, shown, self.input_columns, self.output_column)
 
     def shorten(self, row: Row, demos: Sequence[int], fits: Callable[[Prompt], bool]) -> Prompt:
         """Return the prompt with as many of its first examples as fit; without any where none do."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import chdir
 from typing import Any
 
 from proctor.dialects.aisbench.datasets.trusted import imported
@@ -14,12 +15,12 @@ _CORRECT = ("correct", "is_correct", "cascade_correct")
 
 
 def evaluator_class(name: str, place: Location | None = None) -> Any:
-    """Return the class of a dotted name.
+    """Return the class of a dotted or registered name, or the function that makes one's instance.
 
     Raises:
         ImportError: There is no such module, no such class in it, or it fails when it is run.
     """
-    if inspect.isclass(found := imported(name, place)):
+    if callable(found := imported(name, place)):
         return found
     raise ImportError(f"{name} is not a class")
 
@@ -31,7 +32,8 @@ def class_evaluator(
 
     def judge(cases: Cases) -> Verdict:
         try:
-            found = _asked(kind(**arguments), cases)
+            with chdir("."):  # LawBench's goes to another folder, and fails there
+                found = _asked(kind(**arguments), cases)
         except Exception as error:  # whatever foreign code raises becomes one message
             raise ScoringError(
                 f"{getattr(kind, '__name__', kind)}.score failed",

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
+
+import msgspec
+from msgspec import convert
 
 from proctor.dialects.lm_eval.jinja import compile_text, field_names, is_template
 from proctor.dialects.promptfoo.reader import CODE, Config
 from proctor.dialects.tables.reader import decoded
 from proctor.errors import ProctorError, TemplateError
-from proctor.ir import Message
+from proctor.ir import Decoding, Message
 from proctor.prompts.chat_text import chat_in, is_chat
 
 _FILES: Final = (".txt", ".md", ".json", ".yaml", ".yml", ".j2", ".jsonl", *CODE)
@@ -27,6 +31,9 @@ _SHOWN, _DUMPED = "shown__", "dumped__"
 _LONGEST_NAME = 40  # characters: what a table of results has room for
 
 
+_AS_USUAL: Final = Decoding()
+
+
 @dataclass(frozen=True, slots=True)
 class PromptText:
     """A prompt.
@@ -34,10 +41,12 @@ class PromptText:
     Attributes:
         name: What tells its exam from those of the others; empty where it is the only one.
         content: The words; of a chat that is written as data, its messages.
+        decoding: How the model writes, as far as the prompt says it; its provider's config comes after it.
     """
 
     name: str
     content: Any
+    decoding: Decoding = _AS_USUAL
 
     def names(self) -> frozenset[str]:
         """Return the variables that it takes."""
@@ -67,12 +76,23 @@ class PromptText:
 
 def seen(variables: Mapping[str, Any]) -> dict[str, Any]:
     """Return what templates see of variables: as they are, and each as it is printed and as JSON."""
-    shown = {name: each if isinstance(each, str) else _dumped(each) for name, each in variables.items()}
+    shown = {name: each if isinstance(each, str) else _printed(each) for name, each in variables.items()}
     return {**variables, _SHOWN: shown, _DUMPED: {name: _dumped(each) for name, each in variables.items()}}
 
 
+def _printed(value: Any) -> str:
+    return "" if value is None else _dumped(value)
+
+
 def _dumped(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)
+    return json.dumps(_whole(value), ensure_ascii=False, default=str)
+
+
+def _whole(value: Any) -> Any:
+    """Return a value whose whole numbers are written as JavaScript does: without ``.0``."""
+    if isinstance(value, Mapping | list):
+        return [*map(_whole, value)] if isinstance(value, list) else {key: _whole(each) for key, each in value.items()}
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def filled(value: Any, variables: Mapping[str, Any]) -> Any:
@@ -131,40 +151,70 @@ def prompts_of(config: Config) -> list[PromptText]:
     Raises:
         ProctorError: There is none, or one cannot be read.
     """
-    found: list[tuple[str, Any]] = []
+    found: list[PromptText] = []
     for number, entry in enumerate(config.list_of("prompts")):
         found += _entry(config, entry, f"$.prompts[{number}]")
     if not found:
         raise config.refuse("the config has no prompt", "$.prompts")
-    for _, content in found:
-        for text in _texts(content):
+    for each in found:
+        for text in _texts(each.content):
             try:
                 _names(text)
             except ProctorError as error:
                 raise error.within(str(config.file)) from None
     if len(found) == 1:
-        return [PromptText("", found[0][1])]
+        return [replace(found[0], name="")]
     return list(_named(found))
 
 
-def _entry(config: Config, entry: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """Yield the label of each prompt of an entry, which may be empty, and its content."""
+def _entry(config: Config, entry: Any, path: str) -> Iterator[PromptText]:
+    """Yield the prompts of an entry, by their labels, which may be empty."""
     if isinstance(entry, Mapping):
-        config.check(entry, {"id", "label", "raw", "display"}, path)
+        config.check(entry, {"id", "label", "raw", "display", "config"}, path)
         label = str(entry.get("label") or entry.get("display") or "")
         text = entry.get("raw", entry.get("id"))
         found = list(_entry(config, text, path))
-        yield from ((label if label and len(found) == 1 else own, content) for own, content in found)
+        decoding = _decoding(config, entry.get("config") or {}, f"{path}.config")
+        for each in found:
+            yield replace(each, name=label if label and len(found) == 1 else each.name, decoding=decoding)
         return
     if not isinstance(entry, str) or not entry.strip():
         raise config.refuse("a prompt is a text, or a mapping with 'raw' or 'id'", path)
     if entry.startswith(("exec:", "python:")):
         raise config.refuse(f"the prompt '{entry}' is a program", path, why="configs are data here")
     if not entry.startswith("file://") and ("\n" in entry or not entry.endswith(_FILES)):
-        yield "", chat_in(entry)
+        yield PromptText("", chat_in(entry))
         return
     for file in config.files(entry, path):
-        yield from _of_file(config, file)
+        yield from itertools.starmap(PromptText, _of_file(config, file))
+
+
+_DECODING: Final = frozenset(("temperature", "max_tokens", "top_p", "stop", "seed"))
+_PENALTIES: Final = frozenset(("frequency_penalty", "presence_penalty"))
+
+
+def _decoding(config: Config, said: Mapping[str, Any], path: str) -> Decoding:
+    """Return how a prompt says that it is answered.
+
+    Raises:
+        UsageError: It says more than that, or nothing that can be told from the provider's.
+    """
+    if not isinstance(said, Mapping) or said.keys() - _DECODING - _PENALTIES:
+        why = f"of a prompt's config these are: {', '.join(sorted(_DECODING | _PENALTIES))}"
+        other = next(iter(said.keys() - _DECODING - _PENALTIES), "") if isinstance(said, Mapping) else said
+        raise config.refuse(f"'{other}' is not obeyed", path, why=why, hint="say it in the config of the provider")
+    if said.get("temperature") == 0 and "temperature" in str(config.list_of("providers", "targets")):
+        why = "temperature 0 is what is meant where nothing is said, so that the provider's would count"
+        raise config.refuse("a prompt's temperature 0 is not obeyed", path, why=why, hint="leave the provider's out")
+    stop = said.get("stop") or ()
+    fields = {
+        **{name: said[name] for name in _DECODING & said.keys()},
+        "stop": (stop,) if isinstance(stop, str) else stop,
+    }
+    try:
+        return convert({**fields, "extra": {name: said[name] for name in _PENALTIES & said.keys()}}, Decoding)
+    except msgspec.ValidationError as error:
+        raise config.refuse("the prompt's config cannot be read", path, why=str(error)) from None
 
 
 def _of_file(config: Config, file: Path) -> Iterator[tuple[str, Any]]:
@@ -179,10 +229,10 @@ def _of_file(config: Config, file: Path) -> Iterator[tuple[str, Any]]:
             yield file.stem + (f"-{number}" if len(texts) > 1 else ""), chat_in(each)
 
 
-def _named(found: Sequence[tuple[str, Any]]) -> Iterator[PromptText]:
+def _named(found: Sequence[PromptText]) -> Iterator[PromptText]:
     taken: set[str] = set()
-    for number, (label, content) in enumerate(found, 1):
-        name = re.sub(r"[^\w.-]+", "-", label).strip("-")[:_LONGEST_NAME] or str(number)
+    for number, each in enumerate(found, 1):
+        name = re.sub(r"[^\w.-]+", "-", each.name).strip("-")[:_LONGEST_NAME] or str(number)
         name = name if name not in taken else f"{name}-{number}"
         taken.add(name)
-        yield PromptText(name, content)
+        yield replace(each, name=name)

@@ -14,7 +14,7 @@ from proctor.dialects.tables.reader import decoded
 from proctor.effects import Author, author_of_file, reading, require
 from proctor.errors import Diagnostic, Location, UsageError, ValidationError, did_you_mean, reason_of
 from proctor.foreign_text import parse_json
-from proctor.foreign_yaml import parse_yaml
+from proctor.foreign_yaml import CoreLoader, parse_yaml
 from proctor.logs import say_once
 
 _OBEYED: Final = frozenset({"description", "prompts", "providers", "targets", "tests", "defaultTest", "scenarios"})
@@ -36,10 +36,9 @@ _REFUSED: Final[Mapping[str, str]] = {
     ),
     **dict.fromkeys(("contextTransform", "assertScoringFunction", "function", "inputs"), _CODE),
     **dict.fromkeys(("providers", "prompts"), "every prompt and model sits every test; -m and CONFIG::PROMPT choose"),
-    "config": "all prompts ask a model in one way, which its provider's config says, or -a",
     "env": "a config changes no environment variables: export them",
     "repeat": "--repeats N asks N times",
-    "provider": "every model sits every test: a test of a model of its own is a config of its own",
+    "provider": "promptfoo would count another model's answer as this one's: such tests are a config of their own",
     "providerOutput": "answers that are there already are scored by proctor evaluate",
     "storeOutputAs": "tests are asked side by side, and none sees what became of another",
     "rubricPrompt": "judges are asked in Proctor's words; --judge says who they are",
@@ -163,7 +162,7 @@ class Config:
         text = decoded(str(file))
         try:
             if file.suffix in (".yaml", ".yml"):
-                return parse_yaml(text)
+                return parse_yaml(text, CoreLoader)
             if file.suffix == ".json":
                 return parse_json(text)
             if file.suffix in (".jsonl", ".ndjson"):

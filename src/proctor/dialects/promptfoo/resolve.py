@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from msgspec import structs
+
 from proctor.artifacts import Artifact
 from proctor.artifacts.effects_of import effects_of
 from proctor.dialects.promptfoo import file_of
@@ -78,7 +80,7 @@ def _exam(config: Config, prompt: PromptText, tests: Tests, options: ExamOptions
     if not is_scored:
         get_logger().warning("%s asserts nothing: answers are recorded and not scored", config.file)
     grader = ExamGrader([Grading("", read_answers, (), [scorer])], group_by=GroupBy.of(options.group_by))
-    decoding = options.decode(Decoding(max_tokens=MAX_TOKENS))
+    decoding = options.decode(prompt.decoding)
     exam = Exam(
         name="-".join(filter(None, (config.name, prompt.name))),
         description=str(config.values.get("description") or f"{len(tests.rows)} tests of {config.file}"),
@@ -177,7 +179,7 @@ class PromptAsker:
 
     Attributes:
         prompt: The prompt.
-        decoding: How the model writes.
+        decoding: How the model writes; without a limit it is the engine's, where that was told one.
         system: A message that opens every chat; ``None`` for none.
         blank: Variables that stand in prompts of tests without them.
     """
@@ -194,14 +196,16 @@ class PromptAsker:
 
     def compile(self, opened: Opened, context: Context) -> Callable[[Ask, Row, Demos], Question]:
         """Return the function from a test to a question."""
-        del opened, context
-        render = self.prompt.compiled()
+        del opened
+        render, decoding = self.prompt.compiled(), self.decoding
+        if decoding.max_tokens is None and not context.limits:
+            decoding = structs.replace(decoding, max_tokens=MAX_TOKENS)
         first: list[Message] = [{"role": "system", "content": self.system}] if self.system else []
 
         def ask(place: Ask, row: Row, demos: Demos) -> Question:
             del demos
             messages = [*first, *render({**self.blank, **row})]
             exchange = Exchange((Turn("user", (Span("\n".join(map(message_text, messages))),)),))
-            return Question(place.listed, row, exchange, (Generate(Prompt(messages), self.decoding),))
+            return Question(place.listed, row, exchange, (Generate(Prompt(messages), decoding),))
 
         return ask

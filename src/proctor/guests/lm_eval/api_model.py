@@ -10,9 +10,10 @@ import asyncio
 import copy
 import json
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
+from inspect import signature
 from itertools import groupby
 from typing import Any, ClassVar, Final, NamedTuple, TypeVar
 
@@ -26,11 +27,15 @@ from proctor.guests.lm_eval.instance import Instance
 from proctor.guests.lm_eval.model import TemplateLM
 from proctor.guests.lm_eval.utils import get_rolling_token_windows, make_disjoint_window
 from proctor.logs import get_logger
-from proctor.secrets import keep
+from proctor.secrets import cleaned, keep
 
 T = TypeVar("T")
 _CONNECT_SECONDS: Final = 10.0
 """A server that is there accepts a connection at once; engines wait as long."""
+
+
+LogLikelihoodInputs = tuple[tuple[str, str], list[int], list[int]]
+"""What :meth:`TemplateLM._loglikelihood_tokens` gets of a request: its texts, and the tokens of both."""
 
 
 class JsonChatStr(NamedTuple):
@@ -45,6 +50,9 @@ class JsonChatStr(NamedTuple):
 
 class TemplateAPI(TemplateLM):
     """A model behind a server.
+
+    A class that posts requests itself is asked to: by ``amodel_call`` where ``num_concurrent`` is above 1 or it has no
+    ``model_call`` of its own.
 
     Args:
         model, pretrained: Its name there; ``model`` counts first.
@@ -74,8 +82,8 @@ class TemplateAPI(TemplateLM):
     MULTIMODAL = False
 
     uncalled: ClassVar[Mapping[str, str]] = dict.fromkeys(
-        ("model_call", "amodel_call", "get_batched_requests", "batch_loglikelihood_requests"),
-        "requests are posted here by engines' own means: say what is posted in _create_payload, or derive from LM",
+        ("get_batched_requests", "batch_loglikelihood_requests"),
+        "requests are put together here: say how one is posted in model_call or amodel_call, or derive from LM",
     )
 
     def __init__(  # noqa: PLR0917 - the order of lm-eval's own arguments
@@ -112,6 +120,7 @@ class TemplateAPI(TemplateLM):
         self.add_bos_token, self.custom_prefix_token_id = add_bos_token, custom_prefix_token_id
         self.max_retries, self.timeout, self.auth_token = int(max_retries), float(timeout), auth_token
         self._truncate, self._header, self._eos_string = truncate, header, eos_string
+        self.verify_certificate = True
         self._concurrent, self._max_gen_toks, self._seed = max(int(num_concurrent), 1), int(max_gen_toks), int(seed)
         self._batch_size = _together(batch_size)
 
@@ -239,21 +248,18 @@ class TemplateAPI(TemplateLM):
 
     # -- asking -------------------------------------------------------------------------------------------------------
 
-    def generate_until(self, requests: list[Instance]) -> list[str]:
+    def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:
         """Return what the model writes after each context; ``None`` where a reply has no text."""
-        found: dict[int, str] = {}
+        del disable_tqdm
         places = sorted(
             range(len(requests)), key=lambda place: json.dumps(requests[place].args[1], sort_keys=True, default=str)
         )
-        chunks: list[tuple[list[int], list[Any], dict[str, Any]]] = []
+        asked: list[_Asked] = []
         for _, group in groupby(places, key=lambda place: requests[place].args[1]):
             for some in _chunked(list(group), self._batch_size):
                 contexts, how = [requests[place].args[0] for place in some], requests[some[0]].args[1]
-                chunks.append((some, contexts, self._payload(self._cut(contexts, how), how)))
-        for (some, contexts, _), reply in zip(chunks, self._replies([each[2] for each in chunks]), strict=True):
-            texts = self.parse_generations(outputs=reply, contexts=contexts)
-            found.update(self._filed(some, texts))
-        return [found[place] for place in range(len(requests))]
+                asked.append(_Asked(some, self._cut(contexts, how), how, contexts))
+        return self._answered(asked)
 
     def _cut(self, contexts: list[Any], how: Mapping[str, Any]) -> list[Any]:
         """Return contexts as tokens, where tokens are posted: their ends, so that the answer fits behind them."""
@@ -265,33 +271,24 @@ class TemplateAPI(TemplateLM):
             get_logger().warning("contexts of more than %d tokens lost their beginning, so that answers fit", room)
         return [each[-room:] for each in tokens]
 
-    def _payload(self, asked: Sequence[Any], how: Mapping[str, Any]) -> dict[str, Any]:
-        kept = copy.deepcopy(dict(how))
-        message = self.create_message(asked, generate=True)
-        return self._create_payload(message, generate=True, gen_kwargs=kept, seed=self._seed, eos=self.eos_string)
+    def _payload(self, messages: Sequence[Any], how: Mapping[str, Any] | None) -> dict[str, Any]:
+        more: dict[str, Any] = {"gen_kwargs": copy.deepcopy(how), "seed": self._seed, "eos": self.eos_string}
+        message = self.create_message(messages) if how is None else self.create_message(messages, generate=True)
+        return self._create_payload(message, generate=how is not None, **more)
 
     def _loglikelihood_tokens(self, requests: list[Any], **kwargs: Any) -> list[tuple[float, bool]]:
         del kwargs
-        found: dict[int, tuple[float, bool]] = {}
-        chunks = list(_chunked(list(range(len(requests))), self._batch_size))
-        inputs, starts = [], []
-        for some in chunks:
+        asked = []
+        for some in _chunked(list(range(len(requests))), self._batch_size):
             pairs = [(requests[place][1], requests[place][2]) for place in some]
-            inputs.append([(context + rest)[-self.max_length :] for context, rest in pairs])
-            starts.append([len(each) - len(rest) for each, (_, rest) in zip(inputs[-1], pairs, strict=True)])
-        payloads = [
-            self._create_payload(
-                self.create_message(each), generate=False, gen_kwargs=None, seed=self._seed, eos=self.eos_string
-            )
-            for each in inputs
-        ]
-        for some, tokens, ctxlens, reply in zip(chunks, inputs, starts, self._replies(payloads), strict=True):
-            values = self.parse_logprobs(outputs=[reply], tokens=tokens, ctxlens=ctxlens)
-            found.update(self._filed(some, values))
-        return [found[place] for place in range(len(requests))]
+            inputs = [(context + rest)[-self.max_length :] for context, rest in pairs]
+            starts = [len(each) - len(rest) for each, (_, rest) in zip(inputs, pairs, strict=True)]
+            asked.append(_Asked(some, inputs, None, starts=starts))
+        return self._answered(asked)
 
-    def loglikelihood_rolling(self, requests: list[Instance]) -> list[float]:
+    def loglikelihood_rolling(self, requests: list[Instance], disable_tqdm: bool = False) -> list[float]:
         """Return the log-likelihood of each whole text."""
+        del disable_tqdm
         counts, windows = [], []
         for each in requests:
             tokens = self.tok_encode(each.args[0])
@@ -302,21 +299,90 @@ class TemplateAPI(TemplateLM):
         values = iter(self._loglikelihood_tokens(windows))
         return [sum(next(values)[0] for _ in range(count)) for count in counts]
 
-    def _filed(self, places: Sequence[int], values: Sequence[T]) -> dict[int, T]:
-        if len(values) != len(places):
-            raise EngineError(
-                f"{type(self).__name__} reads {len(values)} answers in the reply to {len(places)} requests",
-                hint="parse_generations and parse_logprobs return one for each",
-            )
-        return dict(zip(places, values, strict=True))
+    def model_call(
+        self, messages: Any, *, generate: bool = True, gen_kwargs: dict[str, Any] | None = None, **kwargs: Any
+    ) -> Any:
+        """Return the reply to requests that are posted together."""
+        del kwargs
+        return self._replies([self._payload(messages, gen_kwargs or {} if generate else None)])[0]
+
+    async def amodel_call(
+        self,
+        session: Any,
+        sem: asyncio.Semaphore,
+        messages: Any,
+        *,
+        gen_kwargs: dict[str, Any] | None = None,
+        ctxlens: Sequence[int] = (),
+        **kwargs: Any,
+    ) -> Sequence[Any]:
+        """Return the answers to requests that are posted together."""
+        del session
+        generate = bool(kwargs.get("generate", True))
+        async with sem:
+            reply = await asyncio.to_thread(self.model_call, messages, generate=generate, gen_kwargs=gen_kwargs)
+        return self._read(_Asked((), messages, gen_kwargs or {} if generate else None, messages, list(ctxlens)), reply)
+
+    def _read(self, asked: _Asked, reply: Any) -> Sequence[Any]:
+        if asked.how is not None:
+            return self.parse_generations(outputs=reply, contexts=asked.contexts)
+        replies = reply if isinstance(reply, list) else [reply]
+        return self.parse_logprobs(outputs=replies, tokens=asked.messages, ctxlens=asked.starts)
+
+    def _answered(self, asked: Sequence[_Asked]) -> list[Any]:
+        """Return the answers to requests, in their order."""
+        own = [
+            name for name in ("model_call", "amodel_call") if getattr(type(self), name) != getattr(TemplateAPI, name)
+        ]
+        if own:
+            answers = _in_thread(self._by_itself(asked, own[-1] if self._concurrent > 1 else own[0]))
+        else:
+            replies = self._replies([self._payload(each.messages, each.how) for each in asked])
+            answers = [self._read(each, reply) for each, reply in zip(asked, replies, strict=True)]
+        found: dict[int, Any] = {}
+        for each, values in zip(asked, answers, strict=True):
+            if len(values) != len(each.places):
+                raise EngineError(
+                    f"{type(self).__name__} reads {len(values)} answers in the reply to {len(each.places)} requests",
+                    hint="parse_generations and parse_logprobs return one for each",
+                )
+            found.update(zip(each.places, values, strict=True))
+        return [found[place] for place in range(len(found))]
+
+    async def _by_itself(self, asked: Sequence[_Asked], method: str) -> list[Sequence[Any]]:
+        """Return what the class's own method of posting answers, which is called again where it raises."""
+        room, own = asyncio.Semaphore(self._concurrent), getattr(self, method)
+        takes = signature(own).parameters
+
+        async def once(each: _Asked, session: Any) -> Sequence[Any]:
+            told = {"messages": each.messages, "generate": each.how is not None}
+            told |= {"gen_kwargs": copy.deepcopy(each.how)} if each.how is not None else {}
+            if method == "model_call":
+                return self._read(each, own(**told))
+            more = {"session": session, "sem": room, "cache_keys": [], "ctxlens": each.starts}
+            more = {name: value for name, value in more.items() if name in takes}
+            return await own(**told, **more)  # type: ignore[no-any-return]
+
+        async def again(each: _Asked, session: Any) -> Sequence[Any]:
+            for attempt in range(self.max_retries - 1):
+                try:
+                    return await once(each, session)
+                except Exception as error:  # noqa: BLE001 - whatever a program raises, as in lm-eval
+                    get_logger().warning("%s.%s is called again: %s", type(self).__name__, method, cleaned(str(error)))
+                    await asyncio.sleep(min(2.0 ** (attempt - 1), _CONNECT_SECONDS))
+            return await once(each, session)
+
+        from aiohttp import ClientSession
+
+        async with ClientSession() as session:
+            return list(await asyncio.gather(*(again(each, session) for each in asked)))
 
     def _replies(self, payloads: Sequence[Mapping[str, Any]]) -> list[Any]:
         """Return the replies to what is posted, in order."""
         if not self.base_url:
             raise UsageError(f"{type(self).__name__} has no base_url", why="nothing says where requests go")
         keep(self.api_key)
-        with ThreadPoolExecutor(max_workers=1) as thread:  # a notebook's own thread runs a loop already
-            return thread.submit(lambda: asyncio.run(self._posted(self.base_url or "", payloads))).result()
+        return _in_thread(self._posted(self.base_url, payloads))
 
     async def _posted(self, url: str, payloads: Sequence[Mapping[str, Any]]) -> list[Any]:
         transport = AiohttpTransport(self._concurrent, _CONNECT_SECONDS)
@@ -333,6 +399,22 @@ class TemplateAPI(TemplateLM):
             raise EngineError(f"{type(self).__name__} got no answer: {error.failure.message}") from None
         finally:
             await transport.close()
+
+
+class _Asked(NamedTuple):
+    """Requests that are posted together: their places, texts or tokens, and how to generate or where contexts end."""
+
+    places: Sequence[int]
+    messages: list[Any]
+    how: Mapping[str, Any] | None
+    contexts: list[Any] = []
+    starts: list[int] = []
+
+
+def _in_thread(work: Coroutine[Any, Any, list[T]]) -> list[T]:
+    """Return what becomes of work, in a thread of its own: a notebook's runs a loop already."""
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        return thread.submit(asyncio.run, work).result()
 
 
 _READ: Final[Callable[[bytes], Any]] = msgspec.json.decode

@@ -22,10 +22,6 @@ _MODELS = {
     "mamba_lm": ("MambaLMWrapper",),
     "mistral3": ("Mistral3LM",),
     "optimum_lm": ("OptimumLM",),
-    "openai_completions": (
-        *("LocalCompletionsAPI", "LocalChatCompletion", "OpenAICompletionsAPI", "OpenAIChatCompletion"),
-        "AzureOpenaiChatCompletionsLM",
-    ),
     "sglang_generate_API": ("SGLANGGENERATEAPI",),
     "vllm_causallms": ("VLLM",),
 }
@@ -174,11 +170,17 @@ LM_EVAL = Table(
         "lm_eval.loggers": {f"{_NAMES}.tracking": "EvaluationTracker"},
         "lm_eval.loggers.evaluation_tracker": {f"{_NAMES}.tracking": "EvaluationTracker GeneralConfigTracker"},
         "lm_eval.models": {},
-        "lm_eval.models.api_models": {f"{_HERE}.api_model": "TemplateAPI JsonChatStr"},
+        "lm_eval.models.api_models": {f"{_HERE}.api_model": "TemplateAPI JsonChatStr LogLikelihoodInputs"},
         "lm_eval.models.huggingface": {f"{_NAMES}.hf_model": "HFLM"},
         "lm_eval.models.utils": {f"{_HERE}.model_utils": "*", f"{_HERE}.utils": "*"},
         "lm_eval.models.utils_hf": {f"{_HERE}.torch_utils": "*"},
         **{f"lm_eval.models.{module}": {f"{_NAMES}.models": " ".join(names)} for module, names in _MODELS.items()},
+        "lm_eval.models.openai_completions": {
+            f"{_NAMES}.openai_models": (
+                "LocalCompletionsAPI LocalChatCompletion OpenAICompletionsAPI OpenAIChatCompletion"
+            ),
+            f"{_NAMES}.models": "AzureOpenaiChatCompletionsLM",
+        },
         "lm_eval.tasks": {f"{_NAMES}.tasks": _TASKS},
         "lm_eval.tasks._index": {f"{_NAMES}.tasks": "Entry Kind"},
         "lm_eval.tasks._yaml_loader": {f"{_NAMES}.tasks": "load_yaml"},

@@ -3,7 +3,6 @@
 A program such as ``subtract(5829, 5735), divide(#0, 5735)`` is read and computed here, step by step; nothing that a
 model wrote is run as code.
 """
-# ruff: noqa: ARG002 - metrics are called with all there is
 
 from __future__ import annotations
 
@@ -63,11 +62,12 @@ class FinQAEval(InstanceMetric):
             raise ScoringError("the right program cannot be read", why=str(task_data["program_re"])[:200])
         return {
             "program_accuracy": float(bool(steps) and equivalent(steps, right)),
-            "execution_accuracy": float(_agrees(steps, task_data)),
+            "execution_accuracy": float(_agrees(steps, task_data, written, references)),
         }
 
 
-def _agrees(steps: Sequence[Step], task_data: Mapping[str, Any]) -> bool:
+def _agrees(steps: Sequence[Step], task_data: Mapping[str, Any], written: str, references: Sequence[Any]) -> bool:
+    """Whether a program gives the answer; where that is not a number (``9.9%``), whether it is the right one's text."""
     try:
         found = run_program(steps, task_data["table"])
     except (ScoringError, ZeroDivisionError, OverflowError):
@@ -78,7 +78,7 @@ def _agrees(steps: Sequence[Step], task_data: Mapping[str, Any]) -> bool:
     try:
         return float(found) == float(expected)
     except ValueError:
-        return False
+        return bool(references) and written.lower().endswith(str(references[0]).lower())
 
 
 def read_program(text: str) -> list[Step]:
