@@ -307,6 +307,8 @@ def test_bad_tables_are_refused(runs, invoke, table, message):
     code, _, err = invoke("report", "a", "--labels", "bad.csv")
     assert code in (2, 3)
     assert message in err
+    assert "why: " in err
+    assert "hint: " in err
     assert "Traceback" not in err
 
 

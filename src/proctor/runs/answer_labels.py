@@ -271,12 +271,18 @@ def read_labels(paths: Sequence[Path]) -> Labels:
             value = _number(row["label"], 0.0, 1.0)
             if value is None:
                 hint = "write 1 for right, 0 for wrong, or what part of it is right, such as 0.5"
-                raise UsageError(f"{path}:{line}: '{row['label']}' is not a label", hint=hint)
+                why = "a label is a number from 0 to 1, or a word such as right, wrong, yes, no"
+                raise UsageError(f"{path}:{line}: '{row['label']}' is not a label", why=why, hint=hint)
             if found.given.setdefault(key, {}).setdefault(labeller, value) != value:
-                raise UsageError(f"{path}:{line}: {key[1]} has two labels", hint="a labeller has a file of their own")
+                raise UsageError(
+                    f"{path}:{line}: {key[1]} has two labels", why="a file is of one labeller", hint="write a file each"
+                )
             weight = _number(row.get("stands_for") or "1", 1.0, 1e12)
             if weight is None or found.weights.setdefault(key, weight) != weight:
-                raise UsageError(f"{path}:{line}: stands_for is not as it was drawn", hint="leave that column alone")
+                why = "a labelled answer stands for itself, or for more that were not drawn"
+                raise UsageError(
+                    f"{path}:{line}: stands_for is not as it was drawn", why=why, hint="leave that column alone"
+                )
     return found
 
 
@@ -324,7 +330,8 @@ def table_rows(path: Path, columns: Sequence[str], how: str) -> list[tuple[int, 
     except (UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"{path} is not a table of text", why=str(error), hint="save it as 'CSV UTF-8'") from None
     if missing := [name for name in columns if name not in (reader.fieldnames or ())]:
-        raise UsageError(f"{path} has no column {missing[0]}", hint=how)
+        why = f"it has {', '.join(reader.fieldnames)}" if reader.fieldnames else "it is empty"
+        raise UsageError(f"{path} has no column {missing[0]}", why=why, hint=how)
     return rows
 
 
