@@ -16,6 +16,7 @@ from collections import Counter
 
 import numpy as np
 
+from proctor.runs.answer_labels import allotted, how_often
 from proctor.runs.judge_report import risk_difference
 from proctor.statistics.bradley_terry import Battles, strengths
 from proctor.statistics.intervals import Bootstrap, mean_interval
@@ -28,8 +29,8 @@ HARDNESS = 1.2
 """The standard deviation of how hard questions are, in logits."""
 UNSURE = ((0.1, 0.01), (0.3, 0.01), (0.2, 0.05))
 """The share of answers of which a judge is unsure, and its errors on the others."""
-OFTEN = (2.0, 3.0, 5.0)
-"""How often answers are drawn of which the judge is unsure; ``proctor judge label`` draws them three times."""
+GRADED = (0.1, 0.3)
+"""Of judges whose scores are the chances to be right: Beta's two parameters; the less, the more often they are sure."""
 
 
 def logistic(value: np.ndarray) -> np.ndarray:
@@ -78,32 +79,39 @@ def held(stream: np.random.Generator, kind: str) -> Counter[str]:
     return found
 
 
-def width(stream: np.random.Generator, unsure: tuple[float, float], count: int, often: float) -> float:
-    """Return how wide the interval is with labels drawn so often where the judge is unsure."""
-    is_unsure, side = stream.random(ANSWERS) < unsure[0], stream.random(ANSWERS) < 0.5
-    right = stream.random(ANSWERS) < np.where(is_unsure, 0.5, np.where(side, 1.0 - unsure[1], unsure[1]))
+Case = tuple[float, float] | float
+
+
+def bounds(stream: np.random.Generator, case: Case, count: int, *, is_active: bool) -> tuple[float, bool]:
+    """Return how wide the interval is with labels drawn so, and whether it holds the truth, which is one half."""
+    if isinstance(case, tuple):
+        is_unsure, side = stream.random(ANSWERS) < case[0], stream.random(ANSWERS) < 0.5
+        chance = np.where(is_unsure, 0.5, np.where(side, 1.0 - case[1], case[1]))
+        scores = np.where(is_unsure, 0.5, side)
+    else:
+        scores = chance = stream.beta(case, case, ANSWERS)
+    right = stream.random(ANSWERS) < chance
     labels, weights = np.full(ANSWERS, np.nan), np.ones(ANSWERS)
-    total = is_unsure.sum() * often + (~is_unsure).sum()
-    parts = [(is_unsure, often), (~is_unsure, 1.0)] if often > 1 else [(np.ones(ANSWERS, bool), total / ANSWERS)]
-    for own, times in parts:
-        places = np.flatnonzero(own)
-        number = min(max(round(count * len(places) * times / total), 2), len(places))
+    often = how_often(scores, count) if is_active else np.ones(ANSWERS, np.int64)
+    for kind, number in allotted(often, count).items():
+        places = np.flatnonzero(often == kind)
         drawn = stream.choice(places, number, replace=False)
         labels[drawn], weights[drawn] = right[drawn], len(places) / number
-    found = corrected_mean(np.where(is_unsure, 0.5, side), labels, weights, np.arange(ANSWERS)).bounds
-    return found.high - found.low
+    found = corrected_mean(scores, labels, weights, np.arange(ANSWERS)).bounds
+    return found.high - found.low, found.low <= 0.5 <= found.high
 
 
-def saved(unsure: tuple[float, float], labels: int, often: float, runs: int) -> float:
-    """Return the share of so many labels that drawing unsure answers so often saves, at equal width."""
+def saved(case: Case, labels: int, runs: int) -> float:
+    """Return the share of so many labels that drawing unsure answers more often saves, at equal width."""
 
-    def mean_width(count: int, often: float) -> float:
-        return float(np.mean([width(np.random.default_rng([7, run]), unsure, count, often) for run in range(runs)]))
+    def mean_width(count: int, *, is_active: bool) -> float:
+        streams = (np.random.default_rng([7, run]) for run in range(runs))
+        return float(np.mean([bounds(stream, case, count, is_active=is_active)[0] for stream in streams]))
 
-    wanted, low, high = mean_width(labels, 1.0), labels // 3, labels
+    wanted, low, high = mean_width(labels, is_active=False), labels // 4, labels
     while high - low > max(labels // 100, 1):
         middle = (low + high) // 2
-        low, high = (low, middle) if mean_width(middle, often) <= wanted else (middle, high)
+        low, high = (low, middle) if mean_width(middle, is_active=True) <= wanted else (middle, high)
     return 1.0 - high / labels
 
 
@@ -162,11 +170,13 @@ def main() -> int:
             total.update(one(np.random.default_rng([2026, run])))
         is_bad |= min(total[each] / runs for each in total if each not in ("plain", "without end")) < least
         print(f"{name}: {', '.join(f'{each} {count / runs:.3f}' for each, count in total.items())}", flush=True)
-    for unsure in UNSURE:
+    for case in (*UNSURE, *GRADED):
         for labels in (LABELS, 3 * LABELS):
-            shares = [f"{often:.0f} times {saved(unsure, labels, often, max(runs // 10, 5)):.0%}" for often in OFTEN]
-            case = f"unsure of {unsure[0]:.0%}, else {unsure[1]:.0%} errors, {labels} labels"
-            print(f"{case}: saved by drawing unsure answers {', '.join(shares)}", flush=True)
+            inside = [bounds(np.random.default_rng([8, run]), case, labels, is_active=True)[1] for run in range(runs)]
+            is_bad |= bool(np.mean(inside) < least)
+            told = f"unsure of {case[0]:.0%}, else {case[1]:.0%} errors" if isinstance(case, tuple) else f"Beta({case})"
+            share = saved(case, labels, max(runs // 10, 5))
+            print(f"{told}, {labels} labels: {share:.0%} saved by the draw; holds {np.mean(inside):.3f}", flush=True)
     return int(is_bad)
 
 

@@ -3,8 +3,9 @@
 Scores of simulated questions under simulated wordings, graded and right or wrong, with and without empty cells.
 Printed is for each component how often its interval holds the true variance and how large the estimate is on average,
 then how often the interval of the mean holds the true mean, beside the one of questions alone, which holds less often
-the more questions there are; and how often the best of equal wordings is called better. Ends with 1 where one of ours
-holds in less than 93% and the noise of the simulation, or the best of equal ones is called better in more than 5%.
+the more questions there are; how often the bands of quantiles over wordings hold; and how often the best of equal
+wordings is called better. Ends with 1 where one of ours holds in less than 93% and the noise of the simulation, or the
+best of equal ones is called better in more than 5%.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from proctor.results.comparison import bounded_test
 from proctor.statistics.paired_tests import signs_of
 from proctor.statistics.question_clusters import CLUSTER
 from proctor.statistics.variance_components import COMBINATIONS, QUESTION, REST, components_of
-from proctor.statistics.wording_spread import best_of
+from proctor.statistics.wording_spread import QUANTILES, best_of, spread_of
 
 QUESTIONS = (50, 200, 1_000, 4_000)
 DEVIATIONS = {
@@ -32,6 +33,13 @@ EMPTY = (0, 3, 8, 13, 14)
 
 CLUSTERED = 0.15
 """The deviation of clusters, which have 1 to 9 questions."""
+
+SPREADS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
+    "nearly equal": lambda stream, count: stream.normal(0, 0.02, count),
+    "wide": lambda stream, count: stream.uniform(-0.2, 0.2, count),
+    "some lead astray": lambda stream, count: np.where(stream.random(count) < 0.3, -0.2, 0.1),
+}
+"""How the means of wordings lie around 0.5."""
 
 Case = tuple[str, np.ndarray, dict[str, np.ndarray], dict[str, float], list[int] | None]
 
@@ -100,6 +108,18 @@ def called_better(wordings: int, questions: int, runs: int, seed: int = 11) -> f
     return wrong / runs
 
 
+def banded(wordings: int, how: str, runs: int, questions: int = 200, seed: int = 13) -> dict[float, float]:
+    """Return how often the band of each quantile holds that of the true means of the wordings."""
+    stream, held = np.random.default_rng(seed), dict.fromkeys(QUANTILES, 0.0)
+    for _ in range(runs):
+        truths = 0.5 + SPREADS[how](stream, wordings)
+        chances = truths[:, None] + stream.uniform(-0.25, 0.25, questions)
+        found, _ = spread_of((stream.random(chances.shape) < chances).astype(float))
+        for q, (_, low, high) in found.items():
+            held[q] += (low <= np.quantile(truths, q) <= high) / runs
+    return held
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Print the tables; return 1 where an interval holds too seldom."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -119,6 +139,12 @@ def main(arguments: list[str] | None = None) -> int:
                 off = "" if estimates is None else f"  estimate {np.mean(estimates):.3f} of the truth"
                 print(f"  {what:24} {share:.3f}{off}{mark}")
                 is_good = is_good and not mark
+    for wordings in (5, 10, 30):
+        for how in SPREADS:
+            bands = banded(wordings, how, given.runs // 2)
+            is_good = is_good and min(bands.values()) >= 0.93 - 2 * math.sqrt(0.05 * 0.95 / (given.runs // 2))
+            shares = "  ".join(f"{q:g}: {share:.3f}" for q, share in bands.items())
+            print(f"bands of {wordings} wordings, {how}: {shares}", flush=True)
     for wordings, count in ((5, 200), (10, 200), (20, 500)):
         share = called_better(wordings, count, given.equal)
         is_good = is_good and share <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / given.equal)

@@ -60,7 +60,7 @@ PRINTED = {
     "wording_components": ({"QUESTIONS": (30,)}, ["--runs", "3", "--equal", "3"]),
 }
 """Programs: constants, and what is typed."""
-WITH_MODELS = ("hf_rates", "model_server", "real_verdicts", "same_models", "smollm2_models")
+WITH_MODELS = ("gpu", "hf_rates", "model_server", "real_verdicts", "same_models", "smollm2_models")
 
 
 @pytest.fixture
@@ -127,6 +127,31 @@ def test_rates_of_a_model_are_measured(benchmark, monkeypatch, tiny):
     monkeypatch.setattr(module, "converted_folder", lambda: tiny)
     found = module.measure(module.parser().parse_args(["--documents", "1"]))
     assert all(line["value"] > 0 for line in found.values())
+
+
+@pytest.mark.slow
+def test_a_gpu_is_measured_unattended(benchmark, monkeypatch, tmp_path, tiny):
+    module = benchmark("gpu")
+    typed = ["--model", str(tiny), "--sizes", "given,tiny", "--documents", "3", "--truths", "2", "--device", "cpu"]
+    monkeypatch.setattr(module, "NEW_TOKENS", 2)
+    monkeypatch.setattr(module, "find_spec", lambda _: None)
+    monkeypatch.setattr(sys, "argv", ["gpu.py", *typed, "--out", str(tmp_path / "gpu.jsonl")])
+    module.main()
+    lines = [json.loads(line) for line in (tmp_path / "gpu.jsonl").read_text().splitlines()]
+    stages = {(line["size"], line["stage"]) for line in lines}
+    assert stages == {(size, stage) for size in ("given", "tiny") for stage in module.STAGES}
+    assert max(line.get("difference", 0) for line in lines) < 1e-3
+    assert all(line["decisions"] == 0 for line in lines if line["stage"] == "score")
+    assert all(line["equal"] for line in lines if line["stage"] == "again")
+
+
+@pytest.mark.slow
+def test_a_gpu_that_has_no_time_left_is_said_to_be_skipped(benchmark, monkeypatch, tmp_path, tiny):
+    module = benchmark("gpu")
+    typed = ["--model", str(tiny), "--minutes", "0", "--sizes", "135m", "--out", str(tmp_path / "gpu.jsonl")]
+    monkeypatch.setattr(sys, "argv", ["gpu.py", *typed])
+    module.main()
+    assert json.loads((tmp_path / "gpu.jsonl").read_text())["stage"] == "skipped"
 
 
 @pytest.mark.slow

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from proctor.data.files import LoadCSV, LoadJsonFile
     from proctor.data.hub_loaders import LoadHF
     from proctor.data.loaders import LoadFromDictionary
+    from proctor.dialects.python_run import run
     from proctor.engines.engine import Engine
     from proctor.engines.engine_registry import make_engine
     from proctor.errors import ProctorError
@@ -62,6 +63,7 @@ _HOMES = {
     "proctor.data.files": ("LoadCSV", "LoadJsonFile"),
     "proctor.data.hub_loaders": ("LoadHF",),
     "proctor.data.loaders": ("LoadFromDictionary",),
+    "proctor.dialects.python_run": ("run",),
     "proctor.engines.engine": ("Engine",),
     "proctor.engines.engine_registry": ("make_engine",),
     "proctor.errors": ("ProctorError",),
@@ -124,6 +126,7 @@ __all__ = [
     "produce",
     "register_catalog",
     "register_local_catalog",
+    "run",
     "run_exams",
     "settings",
 ]

@@ -75,6 +75,8 @@ def _report(invoke, *arguments):
 
 
 def test_the_corrected_score_holds_the_truth(runs, invoke):
+    _, _, err = invoke("judge", "label", "a", "-o", "alike.csv")
+    assert "quiz: answers are drawn with equal chances, which saves no labels: scores do not tell where" in err
     rows = _label(invoke)
     assert len({row["answer_id"] for row in rows}) == 100
     assert "m" not in rows[0].values()
@@ -138,6 +140,10 @@ def test_labels_of_another_judge_say_nothing(runs, invoke):
 def test_an_unsure_judge_has_more_of_its_answers_labelled(tmp_path, monkeypatch, invoke):
     monkeypatch.chdir(tmp_path)
     _write("a", [0.5 if number % 3 == 0 else float(truth) for number, truth in enumerate(TRUTHS["a"])], "answer of a:")
+    _, _, err = invoke("judge", "label", "a", "-o", "other.csv")
+    assert "drawn more often, which saves 23% of labels at equal width if 0.8 means 80% right" in err
+    _, _, err = invoke("judge", "label", "a", "-o", "few.csv", "--count", "50")
+    assert "saves no labels: labels are few" in err
     rows = _label(invoke)
     unsure = [row for row in rows if int(row["answer"].split()[-1]) % 3 == 0]
     assert len(unsure) == 60
@@ -301,6 +307,8 @@ def test_bad_tables_are_refused(runs, invoke, table, message):
     code, _, err = invoke("report", "a", "--labels", "bad.csv")
     assert code in (2, 3)
     assert message in err
+    assert "why: " in err
+    assert "hint: " in err
     assert "Traceback" not in err
 
 

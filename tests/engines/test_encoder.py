@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from jinja2.exceptions import TemplateError
 
 from proctor.engines.encoder import Encoder, RefusedError
@@ -249,3 +251,89 @@ def test_choices_lose_the_same_demonstrations() -> None:
     assert [each.prompt.text for each in shorter_requests(Generate(LONG))] == ["bbbcc", "cc"]
     assert [each.context.text for each in shorter_requests(Likelihood(LONG, "x"))] == ["bbbcc", "cc"]
     assert list(shorter_requests(Rolling("aaabbbcc"))) == []
+
+
+# -- texts in pieces -----------------------------------------------------------------------------------------------
+
+_CORPUS = [
+    "Question: what is the name of the river?\nA. the long one\nB. word next\nAnswer: A\n\n",
+    "don't stop it  now 12 3",
+]
+
+
+def _trained(kind: str) -> Any:
+    """A small tokenizer: of words apart (``bytes``, ``words``, ``metaspace``), or whose tokens may be whole phrases."""
+    tokenizers = pytest.importorskip("tokenizers")
+    transformers = pytest.importorskip("transformers")
+    from tokenizers import models, normalizers, pre_tokenizers, processors, trainers
+
+    model = models.Unigram() if kind == "metaspace" else models.BPE(unk_token="<u>")
+    found = tokenizers.Tokenizer(model)
+    special = ["<u>", "<s>", "one of" if kind == "added" else "<x>"]
+    if kind == "metaspace":
+        found.pre_tokenizer = pre_tokenizers.Metaspace()
+        trainer: Any = trainers.UnigramTrainer(vocab_size=90, special_tokens=special, unk_token="<u>")
+    else:
+        trainer = trainers.BpeTrainer(vocab_size=300, special_tokens=special, min_frequency=1)
+    if kind in ("bytes", "bos", "eos", "added"):
+        found.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        trainer.initial_alphabet = pre_tokenizers.ByteLevel.alphabet()
+    if kind == "words":
+        found.normalizer, found.pre_tokenizer = normalizers.Lowercase(), pre_tokenizers.Whitespace()
+    if kind == "phrases":
+        found.normalizer = normalizers.Replace(" ", "_")
+        found.pre_tokenizer = pre_tokenizers.Split(" ", "merged_with_previous")
+    if kind == "stripped":
+        found.normalizer, found.pre_tokenizer = normalizers.Strip(), pre_tokenizers.ByteLevel(add_prefix_space=False)
+    found.train_from_iterator(_CORPUS * 20, trainer)
+    if kind in ("bos", "eos"):
+        single = "<s> $A" if kind == "bos" else "$A <s>"
+        found.post_processor = processors.TemplateProcessing(single=single, special_tokens=[("<s>", 1)])
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=found, unk_token="<u>", eos_token="<s>")
+
+
+_TEXTS = st.lists(
+    st.sampled_from([*"ab A.1\n'", " one of", "the name", "\nA. the ", "\n\nQuestion: what is", "é", "<s>"])
+)
+
+
+@pytest.mark.parametrize(
+    "kind, cuts",
+    [
+        *(("bytes", True), ("bos", True), ("eos", True), ("words", True), ("metaspace", True)),
+        *(("phrases", False), ("stripped", False), ("added", False)),
+    ],
+)
+def test_texts_in_pieces_have_the_tokens_of_whole_texts(kind, cuts):
+    tokenizer = _trained(kind)
+    lines = "Question: what is it\nA. the one of\nB. word next to it\nAnswer:"
+    encoder = Encoder(tokenizer, 100)
+    encoder.encode_pairs([(lines, " A"), (lines, " the name")])
+    assert encoder._cuts is cuts
+
+    @given(st.lists(_TEXTS.map("".join), min_size=1, max_size=4))
+    def check(texts: list[str]) -> None:
+        pairs = [(text, end) for text in [lines, *texts] for end in (" A", " B b", "\nC. one of them")]
+        whole = Encoder(tokenizer, 100, _cuts=False)
+        assert Encoder(tokenizer, 100).encode_pairs(pairs) == whole.encode_pairs(pairs)
+        assert Encoder(tokenizer, 100).encode_prompts(texts) == whole.encode_prompts(texts)
+
+    check()
+
+
+def test_what_texts_share_is_encoded_once():
+    tokenizer = _trained("bytes")
+    asked: list[str] = []
+
+    def counting(texts: Sequence[str], **options: Any) -> Any:
+        asked.extend(texts)
+        return tokenizer(texts, **options)
+
+    demos = "".join(f"Question: what is {number}\nAnswer: the one of {number}\n\n" for number in range(20))
+    encoder = Encoder(tokenizer, 10_000)
+    encoder.encode_pairs([("x\ny z w", "v")])
+    names = {"__call__": staticmethod(counting), "__getattr__": lambda _, name: getattr(tokenizer, name)}
+    encoder.tokenizer = type("Counting", (), names)()
+    pairs = [(f"{demos}Question: what is {n} here\nAnswer:", f" {c}") for n in range(30) for c in "ABCD"]
+    encoder.encode_pairs(pairs)
+    assert sum(map(len, asked)) < 0.05 * sum(len(context) * 1.25 for context, _ in pairs)

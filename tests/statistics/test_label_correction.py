@@ -124,3 +124,14 @@ def test_rogan_gladen_equals_truescore():
 )
 def test_a_judge_no_better_than_chance_has_no_correction(verdicts, truths):
     assert rogan_gladen([1.0, 0.0], verdicts, truths) is None
+
+
+@pytest.mark.parametrize("labelled, mistakes", [(100, 0.5), (40, 1.0)])
+def test_kinds_of_answers_share_half_a_mistake_where_labels_are_many(labelled, mistakes):
+    """No label shows one: the variance of an answer is that of the questions, and what may have been missed."""
+    scores, kinds = np.ones(1000), np.arange(1000) % 2
+    labels, weights = np.full(1000, math.nan), np.full(1000, 1000 / labelled)
+    labels[:labelled] = 1.0
+    weights[kinds == 1] *= 1 + 1e-9  # two kinds, of as many answers, drawn alike
+    found = corrected_mean(scores, labels, weights, np.arange(1000))
+    assert found.hidden == pytest.approx(mistakes / labelled**2, rel=1e-6)

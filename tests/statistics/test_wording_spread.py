@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
 from proctor.results.comparison import bounded_test
+from proctor.statistics import wording_spread
 from proctor.statistics.paired_tests import signs_of
 from proctor.statistics.wording_spread import best_of, flips, spread_of
 
@@ -20,6 +23,17 @@ def test_quantiles_are_those_of_the_scores_with_bands_around_them():
         assert high - low < 0.2
     assert worst_of_each[0] == pytest.approx(scores.min(axis=0).mean())
     assert spread_of(scores, higher_is_better=False)[1][0] == pytest.approx(scores.max(axis=0).mean())
+
+
+def test_bands_hold_for_the_highest_of_wordings_that_are_nearly_equal(monkeypatch):
+    """The highest of resamples holds that of the truths in three of four."""
+    monkeypatch.setattr(wording_spread, "_RESAMPLES", 300)
+    stream, held = np.random.default_rng(8), Counter()
+    for _ in range(100):
+        truths = 0.5 + stream.normal(0, 0.03, 12)
+        quantiles, _ = spread_of((stream.random((12, 200)) < truths[:, None]).astype(float))
+        held.update(q for q, (_, low, high) in quantiles.items() if low <= np.quantile(truths, q) <= high)
+    assert min(held.values()) >= 92
 
 
 def test_flips_are_the_chance_that_two_wordings_disagree():

@@ -66,11 +66,13 @@ def _label(
     stored = read_run(run)
     if unknown := [name for name in exams if name not in stored.results]:
         raise UsageError(f"{run} has no exam {unknown[0]}", hint=f"it has {', '.join(stored.results) or 'none'}")
-    rows = drawn_answers(stored, exams or labelled_exams(stored), count, seed)
+    rows, notes = drawn_answers(stored, exams or labelled_exams(stored), count, seed)
     try:
         write_for_user(output, to_csv(rows, COLUMNS))
     except OSError as error:
         raise OutputError.unwritable(str(output), error, "another --output") from None
+    for note in notes:
+        say(note)
     say(f"{output}: {len(rows)} answers to label; fill in the column label: 1 right, 0 wrong, or a part such as 0.5")
     say(f"then: proctor report {run} --labels {output}, or proctor judge label {run} --from {output} --who NAME")
 

@@ -265,7 +265,9 @@ def _check_cells(cells: Sequence[Cell], jobs: _Jobs) -> None:
                 first = list(islice(exams[0].questions(), _LOOKED_AT))
             except ProctorError as error:
                 for each in error.diagnostics:
-                    problems.setdefault(each.what, replace(each, path=each.path or cell.name))
+                    problems.setdefault(
+                        each.what, replace(each, path=f"{cell.name}: {each.path}" if each.path else cell.name)
+                    )
                 continue
             digests = [each.digest for each in first]
             rows = rows or digests

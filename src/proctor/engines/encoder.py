@@ -6,8 +6,10 @@ The boundary rules are those of lm-evaluation-harness 0.4.13 (``TemplateLM._enco
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from proctor.errors import UsageError
@@ -15,6 +17,9 @@ from proctor.ir import Message, Prompt, message_text
 from proctor.logs import get_logger
 
 Ids = list[int]
+_GAP = re.compile(r"[A-Za-z] [A-Za-z]")
+_CUT = re.compile(r"\n[^\n]*?[A-Za-z](?= [A-Za-z])")
+"""Where texts are cut: behind the first word of each line that another one follows, so that shared lines are shared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,7 @@ class Encoder:
     chat_template: str | None = None
     chat_options: Mapping[str, Any] = field(default_factory=dict)
     _has_seen_tools: bool = False
+    _cuts: bool | None = None
 
     @property
     def prefix(self) -> int:
@@ -234,11 +240,43 @@ class Encoder:
         return [next(without) if b else next(with_special) for b in begun]
 
     def _encode(self, texts: Sequence[str], special: bool | None) -> list[Ids]:
+        """Encode pieces of texts, each once; whole texts where that is not proven to give the same."""
+        cut = [_CUT.sub("\\g<0>\0", text).split("\0") for text in texts]
+        most = max(cut, key=len, default=[])
+        if self._cuts is None and most[1:]:
+            self._cuts = _keeps_words_apart(self.tokenizer)
+        if not (self._cuts and most[1:]) or any("\0" in text for text in texts):
+            return self._encode_whole(texts, special)
+        distinct = list(dict.fromkeys(chain.from_iterable(cut)))
+        ids = dict(zip(distinct, self._encode_whole(distinct, special=False), strict=True))
+        bare = list(chain.from_iterable(map(ids.__getitem__, most)))
+        [whole] = self._encode_whole(["".join(most)], special)
+        start = next((place for place in range(len(whole)) if whole[place : place + len(bare)] == bare), None)
+        if start is None:
+            self._cuts = False
+            return self._encode_whole(texts, special)
+        begin, end = whole[:start], whole[start + len(bare) :]
+        return [[*begin, *chain.from_iterable(map(ids.__getitem__, pieces)), *end] for pieces in cut]
+
+    def _encode_whole(self, texts: Sequence[str], special: bool | None) -> list[Ids]:
         if not texts:
             return []
         options = {} if special is None else {"add_special_tokens": special}
         encoded = self.tokenizer(list(texts), return_attention_mask=False, verbose=False, **options)
         return [list(ids) for ids in encoded["input_ids"]]
+
+
+def _keeps_words_apart(tokenizer: Any) -> bool:
+    """Whether no token of a tokenizer reaches over a blank between two letters, whatever stands around them."""
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    splitter = getattr(backend, "pre_tokenizer", None)
+    if backend is None or splitter is None or getattr(backend.model, "dropout", None):
+        return False
+    added = backend.get_added_tokens_decoder().values()
+    if any(_GAP.search(each.content) or (each.rstrip and each.content[-1:].isalpha()) for each in added):
+        return False
+    normal = backend.normalizer.normalize_str if backend.normalizer is not None else str
+    return all(len(splitter.pre_tokenize_str(normal(words))) > 1 for words in ("word next", "A b", "Upper Case"))
 
 
 def _move_space(context: str, continuation: str) -> tuple[str, str]:

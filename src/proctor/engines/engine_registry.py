@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from importlib import import_module
@@ -59,6 +60,14 @@ def make_engine(name: str | Engine, args: Mapping[str, Any] | None = None, origi
         object.__setattr__(engine, "typed_fields", engine.typed_fields | named)
         object.__setattr__(engine, "is_of_config", engine.is_of_config or said.is_config)
     return engine.answering()
+
+
+def words_for(engine: Engine) -> tuple[str, dict[str, Any]]:
+    """Return the name and the arguments by which :func:`make_engine` makes an engine again."""
+    body = engine.to_dict()
+    kind, place = body.pop("__type__"), f"{type(engine).__module__}:{type(engine).__qualname__}"
+    short = next((name for name, entry in ENGINES.items() if entry.place == place and not entry.values), None)
+    return short or json.dumps({"__type__": kind}), body
 
 
 def _of_provider(name: str, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:

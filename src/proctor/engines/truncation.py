@@ -6,13 +6,13 @@ Origins on the spans of a prompt say where its demos are; see :mod:`proctor.ir.s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from msgspec import structs
 
 from proctor.engines.encoder import Encoder, Ids, RefusedError, Scorable
-from proctor.ir import Choose, Generate, Likelihood, Pair, Prompt, Request, Span
+from proctor.ir import Choose, Generate, Likelihood, Pair, Prompt, Request, Rolling, Score, Span
 
 Truncate = Literal["left", "demos", "none"]
 """``left`` drops the beginning (as lm-eval does), ``demos`` whole demonstrations, the first first, ``none`` nothing."""
@@ -56,6 +56,35 @@ def fitted_prompt(
         "context_too_long",
         f"the prompt is {excess} tokens longer than the {room} there is room for{_policies(truncate)}",
     )
+
+
+def fitted_scorables(
+    encoder: Encoder, window: Sequence[Score], truncate: Truncate
+) -> Iterator[list[Scorable] | RefusedError]:
+    """Yield the token sequences that make up each request, or why there are none; all texts are encoded at once."""
+    rendered = [_rendered(encoder, request) for request in window]
+    flat = [text for texts in rendered if not isinstance(texts, RefusedError) for text in texts]
+    encoded = iter(encoder.encode_pairs(flat))
+    for request, texts in zip(window, rendered, strict=True):
+        if isinstance(texts, RefusedError):
+            yield texts
+            continue
+        own = [next(encoded) for _ in texts]
+        try:
+            if isinstance(request, Rolling):
+                yield encoder.rolling(request.text) if request.from_start else encoder.continued(request.text)
+            else:
+                yield [fitted_pair(encoder, *each, truncate) for each in zip(request.pairs, own, strict=True)]
+        except RefusedError as error:
+            yield error
+
+
+def _rendered(encoder: Encoder, request: Score) -> list[tuple[str, str]] | RefusedError:
+    pairs = () if isinstance(request, Rolling) else request.pairs
+    try:
+        return [(encoder.text_of(pair.context), pair.continuation) for pair in pairs]
+    except RefusedError as error:
+        return error
 
 
 def fitted_pair(encoder: Encoder, pair: Pair, ids: tuple[Ids, Ids], truncate: Truncate) -> Scorable:

@@ -9,8 +9,10 @@ from contextlib import asynccontextmanager
 from functools import cached_property, partial
 from inspect import isawaitable, iscoroutinefunction
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final
+from uuid import uuid4
 
+from proctor.artifacts import NON_POSITIONAL
 from proctor.engines.engine import Engine
 from proctor.engines.http.background import Answering, answer_in_background
 from proctor.errors import UsageError
@@ -59,7 +61,7 @@ class OwnModel(Engine):
             ProctorError: It is not there, may not run, or wants what models are not given.
         """
         super().prepare()
-        called = f"{self.file}:{self._found[0]}"
+        called = self._called
         if unknown := [each for each in self._parameters if each not in _SEEN]:
             raise UsageError(f"{called} takes '{unknown[0]}'", why=f"a model is given {', '.join(_SEEN)}")
         if not {"prompt", "messages"} & set(self._parameters):
@@ -73,7 +75,11 @@ class OwnModel(Engine):
 
     @cached_property
     def _parameters(self) -> list[str]:
-        return parameters_of(self._found[1], f"{self.file}:{self._found[0]}", frozenset(_SEEN))
+        return parameters_of(self._found[1], self._called, frozenset(_SEEN))
+
+    @property
+    def _called(self) -> str:
+        return f"{self.file}:{self._found[0]}"
 
     def identity_values(self) -> dict[str, Any]:
         """Return the values that decide answers: the function, and the files that it is in and imports."""
@@ -122,3 +128,45 @@ class OwnModel(Engine):
             )
         timing = Timing(seconds=time.monotonic() - clock, started=began)
         return Response(texts=(cleaned(said),), finish_reasons=("stop",), timing=timing)
+
+
+class FunctionModel(OwnModel):
+    """Answers with a function of the program that runs, asked anew in each run unless ``version`` is said.
+
+    Attributes:
+        given: The function.
+    """
+
+    transient_fields: ClassVar[frozenset[str]] = OwnModel.transient_fields | {"given"}
+
+    file: str = ""
+    given: Annotated[Any, NON_POSITIONAL] = None
+
+    @cached_property
+    def _found(self) -> tuple[str, Callable[..., Any]]:
+        if self.given is None:
+            what = "this model is a function of a program, which no file holds"
+            raise UsageError(what, hint="--model FILE.py:NAME names one in a file")
+        return getattr(self.given, "__qualname__", type(self.given).__name__), self.given
+
+    @property
+    def _called(self) -> str:
+        return self._found[0]
+
+    @property
+    def label(self) -> str:
+        """The function's name."""
+        return self._found[0]
+
+    @cached_property
+    def _only_now(self) -> str:
+        return uuid4().hex
+
+    def identity_values(self) -> dict[str, Any]:
+        """Return the values that decide answers: what else a function sees and does, nobody knows."""
+        known = {**Engine.identity_values(self), "function": self._found[0]}
+        return known if self.version else {**known, "asked": self._only_now}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the engine as data, without the function."""
+        return {name: value for name, value in super().to_dict().items() if name != "given"}

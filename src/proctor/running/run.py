@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Unpack
 
 from proctor.engines.engine import Engine
+from proctor.engines.engine_registry import words_for
 from proctor.errors import FolderHeldError, LogError, OutputError, ProctorError, RunInterruptedError, ScoringError
 from proctor.ir import Failure, Usage
 from proctor.ir.question import AnsweredBlocks
@@ -23,6 +24,7 @@ from proctor.logs import get_logger
 from proctor.recipes.exam import Exam, limited, suited
 from proctor.recipes.fingerprint import FINGERPRINT
 from proctor.recipes.metric_code import installed_version
+from proctor.results.summary import ScoreRow, ending_notes, failure_notes, interval, score_rows, shown
 from proctor.running.accounts import Distinct, Sent, Tally, cost_of
 from proctor.running.anew import Renewal
 from proctor.running.budget import price_table
@@ -110,6 +112,17 @@ class RunResult:
     grades: dict[str, Grade]
     output: Path | None = None
     stopped: str | None = None
+
+    @property
+    def rows(self) -> list[ScoreRow]:
+        """Every score of every exam with its interval, ``n`` and what failed; main scores first of their exam."""
+        return list(score_rows(self.results, every_score=True))
+
+    def __str__(self) -> str:
+        """Return the main scores with their intervals, a line each, and what is to be said of them."""
+        rows = list(score_rows(self.results))
+        lines = [f"{row.task}: {row.metric} {shown(row.value)} ({interval(row)}), n = {row.scored}" for row in rows]
+        return "\n".join([*lines, *failure_notes(rows), *ending_notes(rows)])
 
 
 def run_exams(
@@ -234,8 +247,7 @@ def complete_spec(
         log_samples: Whether ``samples.jsonl`` is written.
     """
     if spec is None:
-        body = engine.to_dict()
-        model = str(body.pop("__type__"))
+        model, body = words_for(engine)
         spec = RunSpec(model, tuple(exam.name for exam in exams), body, limit, log_samples=log_samples)
     described = {exam.name: jsonable(exam.specification()) for exam in exams}
     return replace(spec, engine=engine.identity, exams=described, version=version_of("proctor") or "")

@@ -32,6 +32,7 @@ from proctor.runs.stored_run import StoredRun
 from proctor.safe_files import read_bytes
 from proctor.scoring.grading.groups import cluster_key
 from proctor.statistics.arrays import Floats, Indices
+from proctor.statistics.label_correction import MANY
 
 COLUMNS: Final = ("answer_id", "exam", "question", "right_answers", "answer", "label", "stands_for", "draw")
 """Of a file for people who label: neither a model's name nor a verdict is in it."""
@@ -43,10 +44,11 @@ FEWEST: Final = 10
 _PAIR: Final = 2  # labels of a kind that have a spread
 _LARGEST: Final = 64 << 20  # bytes of a file of labels: a million short answers
 _FEWEST: Final = 10  # answers of a kind: below it, drawing some more often saves no label
-_UNSURE: Final = (0.25, 0.75)  # between them a score says that the judge is unsure
-_MORE_OFTEN: Final = 3
-"""How often unsure answers are drawn, as Neyman (1934) allocates them: the truth about them has a standard deviation of
-½, about others of ⅙ where the judge errs in 3%. It saves most labels of 2, 3 and 5 (``benchmarks/judge_cases.py``)."""
+_UNSURE: Final = (0.05, 0.25)
+"""So far from 0 and 1 a score says that the judge is not quite sure, or unsure. Such answers are drawn twice, or three
+times as often, as Neyman (1934) allocates them: the truth about them has a standard deviation of about ⅓, or ½, about
+others of ⅙ where the judge errs in 3%. It saves most labels of what was tried (``benchmarks/judge_cases.py``)."""
+_SURELY_WRONG: Final = 0.03  # of the answers of which a judge is sure, as it is taken before any label is there
 _WORDS: Final = {"yes": 1.0, "right": 1.0, "true": 1.0, "correct": 1.0, "no": 0.0, "wrong": 0.0, "false": 0.0}
 
 _Id = tuple[str, str]  # of a draw (empty where none is known) and of an answer
@@ -131,8 +133,10 @@ def answers_in(index: SampleIndex, exam: str, *, with_words: bool = False) -> Sc
     return ScoredAnswers(exam, entry, keys, np.array(numbers), values, np.array(questions), draw, shown)
 
 
-def drawn_answers(run: StoredRun, exams: Sequence[str], count: int, seed: int | None = None) -> list[dict[str, str]]:
-    """Return the answers that people should label, in random order, as records of :data:`COLUMNS`.
+def drawn_answers(
+    run: StoredRun, exams: Sequence[str], count: int, seed: int | None = None
+) -> tuple[list[dict[str, str]], list[str]]:
+    """Return the answers that people should label, in random order, as records of :data:`COLUMNS`; and notes on it.
 
     Args:
         run: The run.
@@ -141,21 +145,61 @@ def drawn_answers(run: StoredRun, exams: Sequence[str], count: int, seed: int | 
         seed: Seed of the draw; that of the settings by default.
     """
     rows: list[dict[str, str]] = []
+    notes: list[str] = []
     for exam in exams:
         found = answers_of(run, exam, with_words=True)
         stream = random_stream(f"answers to label of {exam}", seed)
-        scores = dict(zip(found.keys, found.scores.tolist(), strict=True))
-        unsure = sorted(key for key, score in scores.items() if _UNSURE[0] <= score <= _UNSURE[1])
-        parts, often = [(sorted(scores), count)], _MORE_OFTEN * len(unsure)
-        if _FEWEST <= len(unsure) <= len(scores) - _FEWEST:
-            there = min(max(round(count * often / (often + len(scores) - len(unsure))), 2), count - 2, len(unsure))
-            parts = [(unsure, there), (sorted(scores.keys() - set(unsure)), count - there)]
-        for keys, number in parts:
-            for key in stream.sample(keys, most := min(number, len(keys))):
-                told = (key, exam, *found.shown[key], "", f"{len(keys) / most:.12g}", found.draw)
+        scores = dict(sorted(zip(found.keys, found.scores.tolist(), strict=True)))
+        names, often = list(scores), how_often(values := np.array(list(scores.values())), count)
+        notes.append(f"{exam}: {_draw_told(values, count)}")
+        for kind, number in allotted(often, count).items():
+            keys = [key for key, times in zip(names, often, strict=True) if times == kind]
+            for key in stream.sample(keys, number):
+                told = (key, exam, *found.shown[key], "", f"{len(keys) / number:.12g}", found.draw)
                 rows.append(dict(zip(COLUMNS, told, strict=True)))
     random_stream("order of answers to label", seed).shuffle(rows)
-    return rows
+    return rows, notes
+
+
+def _draw_told(scores: Floats, count: int) -> str:
+    """Return how answers are drawn, and whether that saves labels."""
+    if count >= len(scores):
+        return "all answers are to be labelled"
+    if len(set(how_often(scores, count).tolist())) > 1:
+        saved = f"saves {max(labels_saved(scores, count), 0.0):.0%} of labels at equal width if 0.8 means 80% right"
+        return f"answers with unsure verdicts are drawn more often, which {saved}"
+    why = "scores do not tell where the judge is unsure, as graded ones (g-eval) may"
+    why = "labels are few" if count < MANY else why
+    return f"answers are drawn with equal chances, which saves no labels: {why}"
+
+
+def how_often(scores: Floats, count: int) -> Indices:
+    """Return how often each answer is drawn for labels, beside those of which the judge is sure; few are all alike."""
+    doubt = np.minimum(scores, 1.0 - scores)
+    often: Indices = 1 + np.searchsorted(_UNSURE, doubt, side="right")
+    if count < MANY:
+        return np.ones_like(often)
+    for kind, other in ((3, 2), (1, 2), (2, 1 if (often == 1).any() else 3)):  # what is rare joins its neighbours
+        if (often == kind).sum() < _FEWEST:
+            often[often == kind] = other
+    return often
+
+
+def allotted(often: Indices, count: int) -> dict[int, int]:
+    """Return how many answers of each kind are drawn: two at least, all at most."""
+    found, left, weight = {}, count, int(often.sum())
+    for kind in sorted(set(often.tolist()), reverse=True):
+        size = int((often == kind).sum())
+        found[kind] = min(max(round(left * kind * size / weight), 2), size)
+        left, weight = left - found[kind], weight - kind * size
+    return found
+
+
+def labels_saved(scores: Floats, count: int) -> float:
+    """Return which share of labels :func:`how_often` saves at equal width where a score is the chance to be right."""
+    often = how_often(scores, count)
+    spread = np.maximum(scores * (1.0 - scores), _SURELY_WRONG * (1.0 - _SURELY_WRONG))
+    return 1.0 - float((spread / often).mean() * often.mean() / spread.mean())
 
 
 @dataclass(slots=True)
@@ -227,12 +271,18 @@ def read_labels(paths: Sequence[Path]) -> Labels:
             value = _number(row["label"], 0.0, 1.0)
             if value is None:
                 hint = "write 1 for right, 0 for wrong, or what part of it is right, such as 0.5"
-                raise UsageError(f"{path}:{line}: '{row['label']}' is not a label", hint=hint)
+                why = "a label is a number from 0 to 1, or a word such as right, wrong, yes, no"
+                raise UsageError(f"{path}:{line}: '{row['label']}' is not a label", why=why, hint=hint)
             if found.given.setdefault(key, {}).setdefault(labeller, value) != value:
-                raise UsageError(f"{path}:{line}: {key[1]} has two labels", hint="a labeller has a file of their own")
+                raise UsageError(
+                    f"{path}:{line}: {key[1]} has two labels", why="a file is of one labeller", hint="write a file each"
+                )
             weight = _number(row.get("stands_for") or "1", 1.0, 1e12)
             if weight is None or found.weights.setdefault(key, weight) != weight:
-                raise UsageError(f"{path}:{line}: stands_for is not as it was drawn", hint="leave that column alone")
+                why = "a labelled answer stands for itself, or for more that were not drawn"
+                raise UsageError(
+                    f"{path}:{line}: stands_for is not as it was drawn", why=why, hint="leave that column alone"
+                )
     return found
 
 
@@ -280,7 +330,8 @@ def table_rows(path: Path, columns: Sequence[str], how: str) -> list[tuple[int, 
     except (UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"{path} is not a table of text", why=str(error), hint="save it as 'CSV UTF-8'") from None
     if missing := [name for name in columns if name not in (reader.fieldnames or ())]:
-        raise UsageError(f"{path} has no column {missing[0]}", hint=how)
+        why = f"it has {', '.join(reader.fieldnames)}" if reader.fieldnames else "it is empty"
+        raise UsageError(f"{path} has no column {missing[0]}", why=why, hint=how)
     return rows
 
 

@@ -125,7 +125,8 @@ def _check_labellers(labels: Labels) -> None:
     pairs = [one == two for given in every for one, two in combinations(given, 2)]
     if len(pairs) >= _PAIR and not any(pairs):
         hint = "settle what makes an answer right, and label again"
-        raise UsageError(f"the labellers agree on none of {len(pairs)} answers", hint=hint)
+        why = "labels that contradict each other everywhere say nothing of what is right"
+        raise UsageError(f"the labellers agree on none of {len(pairs)} answers", why=why, hint=hint)
 
 
 def _notes(cases: Sequence[_Case], labels: Labels) -> list[str]:
@@ -137,8 +138,12 @@ def _notes(cases: Sequence[_Case], labels: Labels) -> list[str]:
     told = f"{len(lost)} of {len(labels.given)} labels are not of answers of these runs"
     told += f" ({older} of other answers to the same questions: another version, or another run)" * bool(older)
     if len(lost) == len(labels.given):
+        if not lost:
+            why = f"the column label of {labels.empty} lines is empty"
+            raise UsageError("no line has a label", why=why, hint="fill it in: 1 for right, 0 for wrong")
+        why = f"these have no answer such as {lost[0][1]}, or it was written otherwise"
         hint = "name the run they were drawn from, too, or label this one: proctor judge label RUN"
-        raise UsageError(told if lost else "no line has a label", hint=hint)
+        raise UsageError(told, why=why, hint=hint)
     notes = [f"{told}: not counted"] if lost else []
     notes += [f"labels as kept in {path}" for path in dict.fromkeys(labels.sources.values())]
     if labels.empty:

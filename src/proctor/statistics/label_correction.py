@@ -23,7 +23,9 @@ from proctor.statistics.paired_tests import MeanTest
 PREDICTION_POWERED: Final = "prediction-powered"
 """The name of the method, and of the test of a difference by it."""
 _MISTAKE = 0.5
-"""What each kind of labelled answers gets to its sum of squares: half a mistake, as rare ones may not show."""
+"""What is added to the sum of squares: half a mistake, as rare ones may not show."""
+MANY: Final = 60
+"""Labels from which on kinds of answers share that half as they share the labels; of fewer, each has a whole one."""
 _TAIL = 0.975  # the quantile of an interval that holds in 95%
 _HALF = 0.5  # of the width of an interval
 _TINY = 1e-9  # what the scores of answers count that were all asked about: nothing, unless all were
@@ -106,7 +108,7 @@ def corrected_mean(
     rest = np.where(known, labels - trust * scores, 0.0)
     value = trust * float(scores.mean()) + float(shares @ rest)
     parts = shares * rest + trust * scores / len(scores)
-    hidden, strata = 0.0, []
+    hidden, strata, labelled = 0.0, [], int(known.sum())
     for weight in np.unique(groups):
         own = groups == weight
         count, share = int(own.sum()), float(shares[own].sum())
@@ -115,7 +117,7 @@ def corrected_mean(
             parts[own] *= math.sqrt(count / max(count - 2, 1))  # degrees of freedom of mean and trust
             apart = (float((trust * scores + rest)[own].mean()) - value) ** 2
             told = (trust * float(scores[own].mean() - scores.mean())) ** 2  # is among the parts of the others
-            mistake = _MISTAKE * (share / count) ** 2
+            mistake = _MISTAKE * (count / labelled if labelled >= MANY else 1.0) * (share / count) ** 2
             hidden += mistake + share * max(apart - told, 0.0) / len(scores)
             sums = _sums((shares * (rest - rest[own].mean()))[own], clusters[own])
             strata.append((share * len(scores) / count, float(sums @ sums) * count / max(count - 2, 1) + mistake))
@@ -124,9 +126,7 @@ def corrected_mean(
     count = max(len(np.unique(clusters[known])), 2)
     skew = float((sums**3).sum()) * count / error**2
     low, high = mean_bounds(min(max(value, 0.0), 1.0), error, skew, count, level)
-    return CorrectedMean(
-        Bounded(value, low, high), hidden, trust, int(known.sum()), count, parts, clusters, tuple(strata)
-    )
+    return CorrectedMean(Bounded(value, low, high), hidden, trust, labelled, count, parts, clusters, tuple(strata))
 
 
 def _trust(scores: Floats, labels: Floats, weights: Floats, known: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> float:

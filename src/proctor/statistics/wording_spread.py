@@ -7,7 +7,7 @@ of other questions and these wordings. How other wordings would score is what va
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Final, NamedTuple
 
 from proctor.lazy import np
@@ -30,29 +30,27 @@ def spread_of(
     """Return the quantiles of the scores of wordings; and the mean of each question under the wording worst for it.
 
     ``scores`` has a row for each wording and a column for each question, without gaps; ``clusters`` are the keys of
-    questions that belong together, and are drawn together; here and below.
+    questions that belong together; here and below. Intervals of quantiles are those of intervals that hold for all
+    wordings at once: the highest of several means is too high by luck.
     """
-    each, size = scores.min(axis=0) if higher_is_better else scores.max(axis=0), scores.shape[1]
-    stream = np.random.default_rng(settings.seed & 0xFFFFFFFF)
-    keys = list(range(size)) if clusters is None else clusters
-    order = {key: place for place, key in enumerate(dict.fromkeys(keys))}
-    places, units = np.array([order[key] for key in keys]), len(order)
-    drawn = (stream.multinomial(units, np.full(units, 1.0 / units), count)[:, places] for count in _blocks(size))
-    weights = [block / block.sum(axis=1, keepdims=True) for block in drawn]
-    means = np.concatenate([block @ scores.T for block in weights])
-    found, ordered = np.quantile(scores.mean(axis=1), QUANTILES), np.quantile(means, QUANTILES, axis=1)
-    quantiles = {q: _bounded(value, draws) for q, value, draws in zip(QUANTILES, found, ordered, strict=True)}
-    return quantiles, _bounded(each.mean(), np.concatenate([block @ each for block in weights]))
+    means, worst = scores.mean(axis=1), (scores.min if higher_is_better else scores.max)(axis=0)
+    reach, score, [own] = _reaches(scores, clusters), float(worst.mean()), _reaches(worst[None, :], clusters)
+    ends = (np.quantile(each, QUANTILES).tolist() for each in (means, means - reach, means + reach))
+    return dict(zip(QUANTILES, zip(*ends, strict=True), strict=True)), (score, score - float(own), score + float(own))
 
 
-def _blocks(size: int) -> Iterator[int]:
-    rows = max(1, _AT_ONCE // size)
-    return (min(rows, _RESAMPLES - start) for start in range(0, _RESAMPLES, rows))
-
-
-def _bounded(value: float, draws: Floats) -> Bounded:
-    low, high = np.quantile(draws, [0.025, 0.975])
-    return float(value), float(low), float(high)
+def _reaches(scores: Floats, clusters: Sequence[Hashable] | None) -> Floats:
+    """Return how far the interval of each wording's mean reaches to either side, that all hold at once (max-t)."""
+    centred, size = summed(scores - scores.mean(axis=1)[:, None], clusters), scores.shape[1]
+    errors: Floats = np.sqrt((centred**2).sum(axis=1) / (size - 1) / size)
+    scaled = centred[errors > 0] / (errors[errors > 0, None] * math.sqrt(size * (size - 1)))
+    if not len(scaled):
+        return errors
+    stream, rows = np.random.default_rng(settings.seed & 0xFFFFFFFF), max(1, _AT_ONCE // size)
+    blocks = (min(rows, _RESAMPLES - start) for start in range(0, _RESAMPLES, rows))
+    drawn = [np.abs(stream.standard_normal((each, scaled.shape[1])) @ scaled.T).max(axis=1) for each in blocks]
+    found: Floats = errors * np.quantile(np.concatenate(drawn), 0.95)
+    return found
 
 
 def flips(scores: Floats) -> Floats:
@@ -90,15 +88,7 @@ def best_of(scores: Floats, *, higher_is_better: bool = True, clusters: Sequence
     centred = summed(scores - means[:, None], clusters)
     noise = float(((centred - centred.mean(axis=0)) ** 2).sum()) / (size - 1) / (count - 1) / size
     kept = max(0.0, 1.0 - noise / spread) if spread > 0 else 0.0
-    errors = np.sqrt((centred**2).sum(axis=1) / (size - 1) / size)
-    scaled = centred[errors > 0] / (errors[errors > 0, None] * math.sqrt(size * (size - 1)))
-    reach = 0.0
-    if len(scaled):
-        stream = np.random.default_rng(settings.seed & 0xFFFFFFFF)
-        drawn = [
-            np.abs(stream.standard_normal((rows, scaled.shape[1])) @ scaled.T).max(axis=1) for rows in _blocks(size)
-        ]
-        reach = float(np.quantile(np.concatenate(drawn), 0.95) * errors[place])
     value, score = middle + kept * (float(means[place]) - middle), float(means[place])
+    reach = float(_reaches(scores, clusters)[place])
     level = level_of_pairs(scores, clusters) if count <= _MOST else 0.05 / (count * (count - 1) / 2)
     return Best(place, (value, min(score - reach, value), max(score + reach, value)), level)

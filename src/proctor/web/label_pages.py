@@ -51,7 +51,7 @@ def _drawn(path: Path, stamp: object) -> list[dict[str, str]]:
     run, rows, why = load_run(path), list[dict[str, str]](), "it has no exam"
     for exam in labelled_exams(run):
         try:
-            rows += drawn_answers(run, [exam], _EACH)
+            rows += drawn_answers(run, [exam], _EACH)[0]
         except UsageError as error:
             why = error.diagnostics[0].why
     if not rows:

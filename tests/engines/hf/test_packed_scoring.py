@@ -74,6 +74,7 @@ def test_nothing_waits_for_the_device_between_two_steps(monkeypatch, limits, sha
         return places, np.zeros((2, len(places)))
 
     monkeypatch.setattr(packed_scoring, "_read", read)
+    monkeypatch.setattr(packed_scoring, "_READ_SECONDS", 1e6)
     loaded, asked = model_on("meta"), window(shared)  # tensors without data: reading one is an error, too
     with Waits() as waits:
         found = dict(score_packed(loaded, asked, limits))
@@ -90,9 +91,11 @@ def test_waiting_is_noticed():
     assert waits.found == ["aten::_local_scalar_dense", "aten::_to_copy"]
 
 
+@pytest.mark.parametrize("seconds", [0, 1e6])
 @pytest.mark.parametrize("shared", [0, 30])
 @pytest.mark.parametrize("limits", LIMITS.values(), ids=LIMITS)
-def test_steps_and_rows_equal_one_at_a_time(limits, shared):
+def test_steps_and_rows_equal_one_at_a_time(monkeypatch, limits, shared, seconds):
+    monkeypatch.setattr(packed_scoring, "_READ_SECONDS", seconds)
     loaded, asked = model_on("cpu"), window(shared)
     found = dict(score_packed(loaded, asked, limits))
     for index, each in enumerate(asked):

@@ -73,20 +73,22 @@ def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
         raise UsageError(f"{whole} is one exam, and has no part '{part}'", hint="of a workbook the first sheet is read")
     if path is None or (table := _table(path)) is None:
         return None
-    said = {key: getattr(options, key) for key in OF_TABLES if getattr(options, key) not in (None, ())}
-    if _ASKING & set(given):  # the table's own brackets say how it is asked
-        said = {key: value for key, value in said.items() if key not in _ASKING}
-    chosen = {**said, **given}
+    chosen = _chosen(options, given)
     if _has_file_beside(path):
         if not chosen:
             return None
         get_logger().warning(
             "%s%s is not read: it is of OpenCompass' custom datasets, and columns are named", path, _BESIDE
         )
-    wordings = wordings_of(chosen, columns_of(table.rows))
-    return [
-        table_exam(table, options, {**chosen, "prompt": each.prompt, "chat": each.chat}, each.name) for each in wordings
-    ]
+    return table_exams(table, options, given)
+
+
+def _chosen(options: ExamOptions, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a run says of a table, and what its own brackets say, which decide how it is asked."""
+    said = {key: getattr(options, key) for key in OF_TABLES if getattr(options, key) not in (None, ())}
+    if _ASKING & set(given):
+        said = {key: value for key, value in said.items() if key not in _ASKING}
+    return {**said, **given}
 
 
 class Table(NamedTuple):
@@ -147,6 +149,15 @@ def _has_file_beside(path: str) -> bool:
 
 
 _BESIDE: Final = ".meta.json"
+
+
+def table_exams(table: Table, options: ExamOptions, given: Mapping[str, Any] | None = None) -> list[Exam]:
+    """Return the exams of a table, one for each wording; arguments and errors as for :func:`table_exam`."""
+    chosen = _chosen(options, given or {})
+    return [
+        table_exam(table, options, {**chosen, "prompt": each.prompt, "chat": each.chat}, each.name)
+        for each in wordings_of(chosen, columns_of(table.rows))
+    ]
 
 
 def table_exam(table: Table, options: ExamOptions, given: Mapping[str, Any], wording: str = "") -> Exam:

@@ -21,13 +21,12 @@ from proctor.engines.hf.padded_scoring import score_batch
 from proctor.engines.hf.pictures import encode_pictures, has_pictures
 from proctor.engines.hf.prefix_plan import Limits
 from proctor.engines.thoughts import UNKNOWN, Marks, Opening, cut_at, heard, opening_of, token_counter
-from proctor.engines.truncation import Truncate, fitted_pair, fitted_prompt
+from proctor.engines.truncation import Truncate, fitted_prompt, fitted_scorables
 from proctor.ir import (
     Answers,
     Decoding,
     Failure,
     Generate,
-    Pair,
     Prompt,
     Response,
     Rolling,
@@ -278,7 +277,7 @@ class Scorer:
         """Yield a response for every request of a window; equal sequences are read once."""
         sequences: dict[Scorable, int] = {}
         waiting: dict[int, list[_Sum]] = defaultdict(list)
-        for position, found in enumerate(self._scorables(window)):
+        for position, found in enumerate(fitted_scorables(self._encoder, window, self._engine.truncate)):
             if isinstance(found, RefusedError):
                 yield position, failed(found.kind, str(found))
                 continue
@@ -337,34 +336,3 @@ class Scorer:
                 self._limits = self._limits.halved()
                 free_memory()
             left = [index for place, index in enumerate(left) if place not in done]
-
-    def _scorables(self, window: Sequence[Score]) -> Iterator[list[Scorable] | RefusedError]:
-        pairs = [_pairs(request) for request in window]
-        rendered = [self._texts(each) for each in pairs]
-        flat = [text for texts in rendered if not isinstance(texts, RefusedError) for text in texts]
-        encoded = iter(self._encoder.encode_pairs(flat))
-        for request, texts in zip(window, rendered, strict=True):
-            if isinstance(texts, RefusedError):
-                yield texts
-                continue
-            own = [next(encoded) for _ in texts]
-            try:
-                if isinstance(request, Rolling):
-                    cut = self._encoder.rolling if request.from_start else self._encoder.continued
-                    yield cut(request.text)
-                else:
-                    truncate = self._engine.truncate
-                    pairs_ids = zip(request.pairs, own, strict=True)
-                    yield [fitted_pair(self._encoder, pair, ids, truncate) for pair, ids in pairs_ids]
-            except RefusedError as error:
-                yield error
-
-    def _texts(self, pairs: Sequence[Pair]) -> list[tuple[str, str]] | RefusedError:
-        try:
-            return [(self._encoder.text_of(pair.context), pair.continuation) for pair in pairs]
-        except RefusedError as error:
-            return error
-
-
-def _pairs(request: Score) -> tuple[Pair, ...]:
-    return () if isinstance(request, Rolling) else request.pairs

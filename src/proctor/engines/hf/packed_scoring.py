@@ -66,8 +66,8 @@ def _read_together(found: Iterable[_Found]) -> Iterator[tuple[_Ints, npt.NDArray
 def _read(found: Sequence[_Found]) -> tuple[_Ints, npt.NDArray[np.float64]]:
     import torch
 
-    values = torch.cat([values for _, values in found], dim=1).double()
-    return np.concatenate([places for places, _ in found]), values.cpu().numpy()
+    values = torch.cat([values for _, values in found], dim=1).cpu()  # not every device has float64
+    return np.concatenate([places for places, _ in found]), values.double().numpy()
 
 
 def _run(loaded: LoadedModel, groups: Iterable[Sequence[Step]], memory: Any) -> Iterator[_Found]:
@@ -151,7 +151,7 @@ def _only(model: Any, kept: torch.Tensor, rows: int) -> Iterator[dict[str, torch
     owner = get_ident()
 
     def keep(_: Any, inputs: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor] | None:
-        return (inputs[0].flatten(0, 1)[kept][None],) if get_ident() == owner else None
+        return (inputs[0].flatten(0, 1)[kept.to(inputs[0].device)][None],) if get_ident() == owner else None
 
     hook = model.get_output_embeddings().register_forward_pre_hook(keep)
     try:

@@ -19,7 +19,7 @@ def score_batch(loaded: LoadedModel, batch: Sequence[Scorable]) -> list[Scored]:
 
     run = _score_encoded if loaded.family == "seq2seq" else _score_joined
     with torch.inference_mode():
-        found = torch.cat(list(run(loaded, batch)), dim=1).double().cpu()
+        found = torch.cat(list(run(loaded, batch)), dim=1).cpu().double()
     rows = found.split([len(each.targets) for each in batch], dim=1)
     return [Scored(float(values.sum()), bool(best.all()), len(values)) for values, best in rows]
 
@@ -28,16 +28,13 @@ def _score_joined(loaded: LoadedModel, batch: Sequence[Scorable]) -> Iterator[to
     """Score text after text. Padding on the right needs no mask: no position looks to its right."""
     inputs = _padded([each.inputs for each in batch], 0, loaded.device)
     first = min(len(each.inputs) - len(each.targets) for each in batch)
-    logits = loaded.model(input_ids=inputs, use_cache=False, **_keep_from(loaded.model, first, inputs)).logits
+    # Logits are wanted only from the first position that anybody looks at, where the model can do so.
+    kept = {"logits_to_keep": inputs.shape[1] - first} if takes(loaded.model, "logits_to_keep") else {}
+    logits = loaded.model(input_ids=inputs, use_cache=False, **kept).logits
     offset = inputs.shape[1] - logits.shape[1]
     for row, each in zip(logits, batch, strict=True):
         end = len(each.inputs) - offset
         yield _scored(row[end - len(each.targets) : end], each.targets)
-
-
-def _keep_from(model: Any, first: int, inputs: torch.Tensor) -> dict[str, int]:
-    """Ask for logits only from the first position that anybody looks at, where the model can do so."""
-    return {"logits_to_keep": inputs.shape[1] - first} if takes(model, "logits_to_keep") else {}
 
 
 def _score_encoded(loaded: LoadedModel, batch: Sequence[Scorable]) -> Iterator[torch.Tensor]:
@@ -68,7 +65,7 @@ def looked_up(logits: torch.Tensor, rows: torch.Tensor, targets: torch.Tensor) -
     """Return the log-probabilities of targets in rows of logits, and below them whether each was the most likely."""
     import torch
 
-    logits = logits.float()
+    logits, rows, targets = logits.float(), rows.to(logits.device), targets.to(logits.device)
     return torch.stack((logits.log_softmax(-1)[rows, targets], (logits.argmax(-1)[rows] == targets).float()))
 
 

@@ -172,17 +172,13 @@ class _Planner:
             return False
         if size > (limits.tokens if most is None else most):
             return False
-        return high - low == size == 1 or self._asked_from(low, high, start) <= limits.lookups
+        begin, end = self._wanted[low], self._wanted[high]
+        few = high - low == size == 1 or end - begin <= limits.lookups
+        return bool(few or np.count_nonzero(self._at[begin:end] >= start) <= limits.lookups)
 
     def _size(self, low: int, high: int, start: int) -> int:
         """Return the number of distinct tokens beyond ``start``."""
         return int(self._lengths[low] - start + self._first[high] - self._first[low + 1])
-
-    def _asked_from(self, low: int, high: int, start: int) -> int:
-        """Return how many predictions are wanted from a position on; where all do, they need not be looked at."""
-        begin, end = self._wanted[low], self._wanted[high]
-        most = int(end - begin)
-        return most if most <= self._limits.lookups else int(np.count_nonzero(self._at[begin:end] >= start))
 
     def _joined(self, low: int, ends: Sequence[int], start: int) -> Iterator[int]:
         """Yield where parts end, neighbours put together as long as they fit into one step."""

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, TypeVar
 
-from proctor.engines.encoder import Encoder, Ids, RefusedError, Scorable
-from proctor.engines.truncation import Truncate, fitted_pair
-from proctor.ir import Failure, Response, Rolling, Score, Scored, TokenLogProbability, Usage
+from proctor.engines.encoder import RefusedError, Scorable
+from proctor.ir import Failure, Response, Scored, TokenLogProbability, Usage
 
 WINDOW = 4096
 """Requests handed to vLLM at once: it schedules them itself, and works best when it sees many."""
@@ -22,15 +21,6 @@ def windows(requests: Iterable[T]) -> Iterator[tuple[int, list[T]]]:
     while window := list(islice(iterator, WINDOW)):
         yield start, window
         start += len(window)
-
-
-def scorables(encoder: Encoder, request: Score, truncate: Truncate) -> list[list[Scorable]]:
-    """Return for each score that is wanted the token sequences that make it up."""
-    if isinstance(request, Rolling):
-        return [encoder.rolling(request.text) if request.from_start else encoder.continued(request.text)]
-    texts = [(encoder.text_of(pair.context), pair.continuation) for pair in request.pairs]
-    pairs: list[tuple[Ids, Ids]] = encoder.encode_pairs(texts)
-    return [[fitted_pair(encoder, pair, ids, truncate)] for pair, ids in zip(request.pairs, pairs, strict=True)]
 
 
 def score_of(piece: Scorable, output: Any) -> Scored:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Annotated, Any, ClassVar
 
 from msgspec import structs
@@ -27,9 +26,9 @@ from proctor.engines.http.provider_errors import is_too_long
 from proctor.engines.model_places import model_effects, places_in
 from proctor.engines.thinking_engine import ThinkingEngine
 from proctor.engines.thoughts import UNKNOWN, Opening, cut_at, heard, opening_of, special_marks, token_counter
-from proctor.engines.truncation import Truncate, fitted_prompt
+from proctor.engines.truncation import Truncate, fitted_prompt, fitted_scorables
 from proctor.engines.vllm.choice_ways import BY_PROMPT, Way, ways_with
-from proctor.engines.vllm.conversion import answer_of, refusal, scorables, total, windows
+from proctor.engines.vllm.conversion import answer_of, refusal, total, windows
 from proctor.errors import EngineError, MissingExtraError
 from proctor.ir import Answers, Decoding, Generate, Prompt, Response, Rolling, Score, Scored
 from proctor.logs import get_logger
@@ -247,76 +246,65 @@ class VLLMEngine(ThinkingEngine):
         # Of a prompt that is scored the last target is a part, and vLLM writes one token more, which nobody looks at.
         encoder = self._encoder(self._length() - 2)
         wanted: dict[int, list[Scorable]] = {}
-        for position, request in enumerate(window):
-            try:
-                wanted[position] = [piece for group in scorables(encoder, request, self.truncate) for piece in group]
-            except RefusedError as error:
-                yield position, refusal(error)
-        questions = {each: wanted[each] for each in wanted if not isinstance(window[each], Rolling)}
-        self._try_ways(questions)
-        ways = {each: self._way_of(pieces) for each, pieces in questions.items()}
-        again: list[int] = []
-        for position, found in self._scored({each: (ways.get(each, BY_PROMPT), wanted[each]) for each in wanted}):
-            if position in ways and isinstance(found, Response) and ways[position] is not BY_PROMPT:
-                again.append(position)
+        for position, pieces in enumerate(fitted_scorables(encoder, window, self.truncate)):
+            if isinstance(pieces, RefusedError):
+                yield position, refusal(pieces)
             else:
-                yield position, _response(window[position], found, ways.get(position, BY_PROMPT))
-        for position, found in self._scored({each: (BY_PROMPT, wanted[each]) for each in again}):
-            yield position, _response(window[position], found, BY_PROMPT)
+                wanted[position] = pieces
+        rolled = {each for each in wanted if isinstance(window[each], Rolling)}
+        self._try_ways([pieces for each, pieces in wanted.items() if each not in rolled])
+        ways = {each: BY_PROMPT if each in rolled else self._way_of(pieces) for each, pieces in wanted.items()}
+        found = dict(zip(wanted, self._scored([(ways[each], wanted[each]) for each in wanted]), strict=True))
+        again = [each for each in wanted if isinstance(found[each], Response) and ways[each] is not BY_PROMPT]
+        found |= zip(again, self._scored([(BY_PROMPT, wanted[each]) for each in again]), strict=True)
+        ways |= dict.fromkeys(again, BY_PROMPT)
+        for each, scores in found.items():
+            if isinstance(scores, Response):
+                yield each, scores
+            else:
+                whole = (total(scores),) if each in rolled else tuple(scores)
+                yield each, Response(scores=whole, way=ways[each].name)
 
     def _way_of(self, pieces: Sequence[Scorable]) -> Way:
         return next((way for way in self._ways or () if way.takes(pieces)), BY_PROMPT)
 
-    def _try_ways(self, questions: Mapping[int, list[Scorable]]) -> None:
+    def _try_ways(self, questions: Sequence[list[Scorable]]) -> None:
         """Try the ways that nobody tried yet on the first of some questions, and forget those that do not do."""
         if self._ways is None:
             self._ways, self._untried = ways_with(self.llm_kwargs), ways_with(self.llm_kwargs)
         for way in list(self._untried):
-            trial = {each: questions[each] for each in questions if self._way_of(questions[each]) is way}
-            trial = dict(islice(trial.items(), TRIALS))
-            if not trial:
-                continue
-            self._untried.remove(way)
-            if reason := self._difference(way, trial):
-                self._ways.remove(way)
-                get_logger().info("choices of '%s' are not asked %s: %s", self.label, way.name, reason)
+            if trial := [pieces for pieces in questions if self._way_of(pieces) is way][:TRIALS]:
+                self._untried.remove(way)
+                if reason := self._difference(way, trial):
+                    self._ways.remove(way)
+                    get_logger().info("choices of '%s' are not asked %s: %s", self.label, way.name, reason)
 
-    def _difference(self, way: Way, trial: Mapping[int, list[Scorable]]) -> str:
+    def _difference(self, way: Way, trial: Sequence[list[Scorable]]) -> str:
         """Say why a way does not give what reading prompts gives; nothing where it does."""
-        found = dict(self._scored({each: (way, pieces) for each, pieces in trial.items()}))
-        read = dict(self._scored({each: (BY_PROMPT, pieces) for each, pieces in trial.items()}))
-        for each, scores in found.items():
-            if isinstance(scores, Response):
-                return scores.failure.message if scores.failure is not None else ""
-            prompt = read[each]
-            if not isinstance(prompt, Response) and (said := difference_of(scores, prompt, "prompt_logprobs")):
+        found, read = (self._scored([(each, pieces) for pieces in trial]) for each in (way, BY_PROMPT))
+        for one, other in zip(found, read, strict=True):
+            if isinstance(one, Response):
+                return one.failure.message if one.failure is not None else ""
+            if not isinstance(other, Response) and (said := difference_of(one, other, BY_PROMPT.name)):
                 return said
         return ""
 
-    def _scored(self, asked: Mapping[int, tuple[Way, list[Scorable]]]) -> Iterator[tuple[int, list[Scored] | Response]]:
-        """Yield the likelihoods of the pieces of requests, asked by their ways, or why there are none."""
+    def _scored(self, asked: Sequence[tuple[Way, list[Scorable]]]) -> list[list[Scored] | Response]:
+        """Return the likelihoods of the pieces of requests, asked by their ways, or why there are none."""
         prompts: list[_Asked] = []
         refused: dict[int, Response] = {}
-        outputs: dict[int, list[Any]] = {each: [] for each in asked}
-        for position, (way, pieces) in asked.items():
+        outputs: list[list[Any]] = [[] for _ in asked]
+        for place, (way, pieces) in enumerate(asked):
             try:
-                prompts += [_Asked(position, ids, _scoring(options)) for ids, options in way.asks(pieces)]
+                prompts += [_Asked(place, ids, _scoring(options)) for ids, options in way.asks(pieces)]
             except refusals() as error:
-                refused[position] = refusal(RefusedError("refused", f"vLLM does not take this request: {error}"))
+                refused[place] = refusal(RefusedError("refused", f"vLLM does not take this request: {error}"))
         for each, output in self._answers(prompts):
             if isinstance(output, Response):
                 refused[each.position] = output
             else:
                 outputs[each.position].append(output)
-        for position, (way, pieces) in asked.items():
-            if position in refused:
-                yield position, refused[position]
-                continue
-            try:
-                yield position, way.read(pieces, outputs[position])
-            except (LookupError, TypeError, ValueError) as error:
-                why = f"vLLM's answer lacks a log-probability: {error}"
-                yield position, refusal(RefusedError("protocol", why))
+        return [refused.get(place) or _read(way, pieces, outputs[place]) for place, (way, pieces) in enumerate(asked)]
 
     def _answers(self, asked: Sequence[_Asked]) -> Iterator[tuple[_Asked, Any]]:
         """Yield vLLM's outputs, or a failed response for what it refuses."""
@@ -426,10 +414,11 @@ def _scoring(options: Mapping[str, Any]) -> Any:
     return SamplingParams(**{"temperature": 0.0, "max_tokens": 1, "detokenize": False, **options})
 
 
-def _response(request: Score, found: list[Scored] | Response, way: Way) -> Response:
-    if isinstance(found, Response):
-        return found
-    return Response(scores=(total(found),) if isinstance(request, Rolling) else tuple(found), way=way.name)
+def _read(way: Way, pieces: list[Scorable], outputs: list[Any]) -> list[Scored] | Response:
+    try:
+        return way.read(pieces, outputs)
+    except (LookupError, TypeError, ValueError) as error:
+        return refusal(RefusedError("protocol", f"vLLM's answer lacks a log-probability: {error}"))
 
 
 def _is_greedy(decoding: Decoding) -> bool:

@@ -18,7 +18,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import proctor
 from proctor.artifacts.query import parse_assignments
 from proctor.errors import UsageError
 from proctor.guests.unitxt.engines.hf import HFAutoModelInferenceEngine
@@ -32,6 +31,7 @@ from proctor.running.evaluate import evaluate
 from proctor.safe_files import write_for_user
 from proctor.secrets import cleaned, keep_named, without_secrets
 from proctor.settings import settings
+from proctor.version import __version__
 
 _LEVELS = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
 
@@ -141,7 +141,7 @@ def _environment(args: argparse.Namespace) -> dict[str, Any]:
         "timestamp_utc": datetime.now(UTC).replace(tzinfo=None).isoformat() + "Z",
         "command_line_invocation": [cleaned(each) for each in sys.argv],
         "parsed_arguments": without_secrets(given),
-        "unitxt_version": proctor.__version__,
+        "unitxt_version": __version__,
         "python_version": platform.python_version(),
         "system": platform.system(),
         "system_version": platform.version(),

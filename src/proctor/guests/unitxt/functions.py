@@ -119,13 +119,13 @@ def set_verbosity(level: str | int) -> None:
 
 def get_constants() -> SimpleNamespace:
     """Return names that Unitxt keeps in one place."""
-    import proctor
     from proctor.data.streams import INFERENCE_STREAM, INSTANCE_STREAM
+    from proctor.version import __version__
 
     folders = dict.fromkeys(("local_catalog_path", "catalog_dir", "default_catalog_path"), CATALOG_FOLDER)
     return SimpleNamespace(
         **folders,
-        version=proctor.__version__,
+        version=__version__,
         package_dir=str(files("proctor")),
         dataset_url=DATASET_URL,
         metric_url=METRIC_URL,

@@ -51,7 +51,7 @@ def thoughts_beside(message: Thinks) -> dict[str, str]:
 
 def first_of(found: Mapping[str, str]) -> str:
     """Return the thoughts in the best of several fields; the others say the same."""
-    return next((found[name] for name in PLACES if name in found), "")
+    return next((found[name] for name in PLACES if name in found), "") if found else ""
 
 
 def content_parts(content: Any) -> tuple[str, str]:
