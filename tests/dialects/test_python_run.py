@@ -1,5 +1,6 @@
 """Runs from Python: what the command line takes, tables in memory, functions as models."""
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -112,3 +113,14 @@ def test_a_function_is_asked_anew_unless_its_version_is_said(tmp_path):
 def test_what_is_wrong_is_said_before_anybody_is_asked(exams, model, options, why):
     with pytest.raises(ProctorError, match=why):
         proctor.run(exams, model, **options)
+
+
+def test_a_notebook_has_a_loop_of_its_own(tmp_path):
+    async def model(prompt):
+        await asyncio.sleep(0)
+        return "Lima"
+
+    async def cell():
+        return proctor.run(ROWS, model, log=tmp_path / "log.db")
+
+    assert asyncio.run(cell()).rows[0].value == 0.5

@@ -64,3 +64,8 @@ def test_a_catalog_whose_folder_is_not_there(unknown, tmp_path):
         with pytest.raises(UnknownArtifactError, match=rf"{re.escape(folder)} \(there is no such folder\)"):
             fetch_artifact("cards.capitals")
     assert unknown("capitals").why == ""
+
+
+@pytest.mark.parametrize("name", ["openai/gsm8k", "allenai/ai2_arc/ARC-Easy", "a/b/c/test"])
+def test_a_dataset_of_the_hub_is_told_how_it_is_written(unknown, name):
+    assert f"a dataset of the hub is hf/{name}" in unknown(name).hint

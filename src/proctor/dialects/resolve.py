@@ -132,6 +132,8 @@ def _unknown(name: str, options: ExamOptions) -> UnknownArtifactError:
         return part
     here, elsewhere = did_you_mean(name, [entry.name for entry in known]), where_to_get(name)
     hint = elsewhere if " is an exam of " in elsewhere or not here else here
+    if _OF_HUB.fullmatch(name):
+        hint = f"a dataset of the hub is hf/{name}" + (f"; {hint}" if hint else "")
     if is_metric(whole_name(name), LM_EVAL):
         hint = f"'{name}' is a metric: --metric {name}"
     elif not hint and (near := did_you_mean(name, metric_names())):
@@ -143,6 +145,8 @@ def _unknown(name: str, options: ExamOptions) -> UnknownArtifactError:
     )
 
 
+_OF_HUB = re.compile(r"[A-Za-z][\w-]*/[\w-][\w.-]*(/[\w.-]+){0,2}")
+"""Names as the hub has datasets; files are told of before."""
 _PARTS = {
     "@": ("template", "task files of lm-eval name templates so; --template NAME chooses one of a recipe"),
     "::": ("member", "groups of task files name members so"),
