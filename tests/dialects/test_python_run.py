@@ -132,4 +132,4 @@ def test_tags_limits_and_numbers_count(tmp_path):
     assert found.results["samples.sentiment"]["n"] == 3
     assert "- nightly" in (tmp_path / "out" / "run.yaml").read_text()
     rows = [{"question": "2.5 + 2?", "answer": 4.5}]
-    assert proctor.run(rows, lambda prompt: "4.5", log=tmp_path / "log.db").rows[0].value == 1.0  # noqa: ARG005
+    assert proctor.run(rows, lambda prompt: "4.5", log=tmp_path / "log.db").rows[0].value == 1.0
