@@ -156,6 +156,15 @@ def test_what_changes_no_step_is_answered_by_the_engine(server):
     assert server[1][0][1]["model"] == "mine"
 
 
+def test_a_step_is_called_as_programs_call_it_by_position(server):
+    class Mine(LocalChatCompletion):
+        def _create_payload(self, messages, generate=False, gen_kwargs=None, seed=1, eos=None, **kwargs):
+            return {**super()._create_payload(messages, generate, gen_kwargs, seed, eos, **kwargs), "mine": True}
+
+    written(chat(server, Mine), HOW)
+    assert (server[1][0][1]["mine"], server[1][0][1]["seed"], server[1][0][1]["stop"]) == (True, 1234, ["\n", "X"])
+
+
 def test_names_of_models_are_the_classes():
     assert get_model("local-chat-completions") is LocalChatCompletion
     assert issubclass(get_model("openai-chat-completions"), get_model("local-completions"))

@@ -163,8 +163,8 @@ def test_programs_that_handle_results_and_tasks_run_unchanged(folder):
     [
         ("from lm_eval.loggers import WandbLogger\n{}WandbLogger()", "proctor export RUN --to wandb"),
         (
-            "from lm_eval.models.api_models import TemplateAPI\n{}type('Mine', (TemplateAPI,), {{'amodel_call': 1}})",
-            "amodel_call would never be called",
+            "from lm_eval.models.api_models import TemplateAPI\n{}type('Mine', (TemplateAPI,), {{'get_batched_requests': 1}})",
+            "get_batched_requests would never be called",
         ),
         (
             "from lm_eval.caching.cache import save_to_cache\n{}save_to_cache('name', [])",

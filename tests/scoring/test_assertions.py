@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.scoring.assertions import _JOINED, _includes
+from proctor.scoring.assertions import _JOINED, _includes, _schema
 
 _TEXTS = "aß İ1_-首都はkKſ. "
 
@@ -19,3 +20,9 @@ def test_what_includes_a_text_is_what_a_pattern_finds(answer, wanted):
     after = f"(?!{letter})" if re.match(letter, text[-1:]) else ""
     found = re.search(f"{before}{re.escape(text)}{after}", answer.casefold())
     assert _includes(answer, wanted) is (bool(text) and found is not None)
+
+
+def test_a_json_schema_that_is_written_as_people_write_it_is_read():
+    pytest.importorskip("jsonschema")
+    fits = _schema('{"type": "object", "required": ["a",],}')
+    assert (fits({"a": 1}), fits({})) == (True, False)

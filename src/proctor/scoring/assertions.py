@@ -13,8 +13,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
+from yaml import YAMLError
+
 from proctor.errors import ScoringError, did_you_mean, needed
 from proctor.foreign_text import parse_json
+from proctor.foreign_yaml import CoreLoader, parse_yaml
 from proctor.regexes import bounded
 from proctor.scoring import answer_checks
 from proctor.scoring.call_checks import TOOL_CALLS, calls_check
@@ -375,8 +378,8 @@ def _schema(value: Any) -> Callable[[Any], bool]:
     if value is None:
         return lambda _: True
     try:
-        schema = parse_json(value) if isinstance(value, str) else value
-    except ValueError as error:
+        schema = parse_yaml(value, CoreLoader) if isinstance(value, str) else value  # JSON, its commas forgiven
+    except YAMLError as error:
         raise ScoringError(f"the JSON schema {value!r} is not JSON", why=str(error)) from None
     if not isinstance(schema, dict | bool):
         raise ScoringError(f"a JSON schema is an object, and this is {shown(schema)}")

@@ -82,7 +82,8 @@ def test_assertions_are_weighed_and_told(write, tmp_path):
     "text, variables, message",
     [
         ("{{a}} and {{ a | dump }}", {"a": 'x "y"'}, 'x "y" and "x \\"y\\""'),
-        ("{{flag}} {{ n }} {{list}}", {"flag": True, "n": 3, "list": [[1, "a"]]}, 'true 3 [1, "a"]'),
+        ("{{flag}} {{ n }} {{list}}", {"flag": True, "n": 3, "list": [[1, "a"]]}, 'true 3 [1,"a"]'),
+        ("{{a | dump}} {{b}}|", {"a": {"k": [1.0, None]}, "b": "a line\n"}, '{"k":[1,null]} a line|'),
         ("{% if flag %}yes{% else %}no{% endif %}", {"flag": False}, "no"),
         ("{% for each in list %}{{ each }};{% endfor %}", {"list": [["p", "q"]]}, "p;q;"),
         ("- role: user\n  content: '{{a}}'", {"a": "hi"}, "hi"),

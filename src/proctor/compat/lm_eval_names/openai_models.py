@@ -87,17 +87,9 @@ class LocalCompletionsAPI(EngineFirst, TemplateAPI):
         return self.auth_token or key
 
     def _create_payload(
-        self,
-        messages: Any,
-        *,
-        generate: bool = False,
-        gen_kwargs: dict[str, Any] | None = None,
-        seed: int = 1234,
-        eos: str | None = None,
-        **kwargs: Any,
+        self, messages: Any, generate: bool = False, gen_kwargs: Any = None, seed: int = 1234, eos: Any = None, **_: Any
     ) -> dict[str, Any]:
         """Return what is posted: how to generate under OpenAI's names, or a request for the tokens' likelihoods."""
-        del kwargs
         if not generate:
             scores = {"temperature": 0, "max_tokens": 1, "logprobs": 1, "seed": seed, "echo": True}
             return {"model": self.model, "prompt": messages, **scores}
@@ -150,20 +142,14 @@ class LocalChatCompletion(LocalCompletionsAPI):
         super().__init__(base_url=base_url, tokenizer_backend=tokenizer_backend, **more)
 
     def _create_payload(
-        self,
-        messages: Any,
-        *,
-        gen_kwargs: dict[str, Any] | None = None,
-        seed: int = 1234,
-        eos: str | None = None,
-        **kwargs: Any,
+        self, messages: Any, generate: bool = False, gen_kwargs: Any = None, seed: int = 1234, eos: Any = None, **_: Any
     ) -> dict[str, Any]:
         """Return what is posted.
 
         Raises:
             UsageError: A text is to be posted where messages are expected.
         """
-        del kwargs
+        del generate
         if not isinstance(messages, list) or not all(isinstance(each, Mapping) for each in messages):
             raise UsageError(f"{type(self).__name__} posts messages", hint="apply_chat_template=True")
         told = self._generating(gen_kwargs or {}, seed, eos)
@@ -211,9 +197,9 @@ class OpenAIChatCompletion(LocalChatCompletion):
     def __init__(self, base_url: str | None = "https://api.openai.com/v1/chat/completions", **more: Any) -> None:
         super().__init__(base_url=base_url, **more)
 
-    def _create_payload(self, messages: Any, *, eos: str | None = "<|endoftext|>", **kwargs: Any) -> dict[str, Any]:
+    def _create_payload(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """Return what is posted, under the names that OpenAI's own models take."""
-        made = super()._create_payload(messages, eos=eos, **kwargs)
+        made = super()._create_payload(*args, **kwargs)
         made["max_completion_tokens"] = made.pop("max_tokens")
         if _REASONS.match(self.model or ""):
             del made["stop"]

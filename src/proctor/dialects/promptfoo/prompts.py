@@ -75,9 +75,10 @@ class PromptText:
 
 
 def seen(variables: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what templates see of variables: as they are, and each as it is printed and as JSON."""
-    shown = {name: each if isinstance(each, str) else _printed(each) for name, each in variables.items()}
-    return {**variables, _SHOWN: shown, _DUMPED: {name: _dumped(each) for name, each in variables.items()}}
+    """Return what templates see of variables: texts without the end of their last line, each as printed and as JSON."""
+    said = {name: each.removesuffix("\n") if isinstance(each, str) else each for name, each in variables.items()}
+    shown = {name: each if isinstance(each, str) else _printed(each) for name, each in said.items()}
+    return {**said, _SHOWN: shown, _DUMPED: {name: _dumped(each) for name, each in said.items()}}
 
 
 def _printed(value: Any) -> str:
@@ -85,7 +86,7 @@ def _printed(value: Any) -> str:
 
 
 def _dumped(value: Any) -> str:
-    return json.dumps(_whole(value), ensure_ascii=False, default=str)
+    return json.dumps(_whole(value), ensure_ascii=False, default=str, separators=(",", ":"))
 
 
 def _whole(value: Any) -> Any:
