@@ -326,7 +326,7 @@ class Stages:
         self._note("host", "busy", share=busy(partial(scores, self._engine, self._rows["own demos"])))
 
 
-def measure(given: argparse.Namespace, report: Report) -> None:
+def measure_sizes(given: argparse.Namespace, report: Report) -> None:
     """Measure every size while there is time."""
     from transformers import AutoTokenizer
 
@@ -368,7 +368,7 @@ def main() -> None:
     given.model = given.model or str(converted_folder())
     faulthandler.dump_traceback_later(60 * given.minutes + 30, exit=True)
     try:
-        measure(given, Report(given.out, time.monotonic() + 60 * given.minutes))
+        measure_sizes(given, Report(given.out, time.monotonic() + 60 * given.minutes))
     finally:
         faulthandler.cancel_dump_traceback_later()
 

@@ -124,3 +124,12 @@ def test_a_notebook_has_a_loop_of_its_own(tmp_path):
         return proctor.run(ROWS, model, log=tmp_path / "log.db")
 
     assert asyncio.run(cell()).rows[0].value == 0.5
+
+
+def test_tags_limits_and_numbers_count(tmp_path):
+    (exam,) = resolve_tasks(["samples.sentiment"])
+    found = proctor.run(exam, "dummy", limit=3, tags=["nightly"], output=tmp_path / "out", log=tmp_path / "log.db")
+    assert found.results["samples.sentiment"]["n"] == 3
+    assert "- nightly" in (tmp_path / "out" / "run.yaml").read_text()
+    rows = [{"question": "2.5 + 2?", "answer": 4.5}]
+    assert proctor.run(rows, lambda prompt: "4.5", log=tmp_path / "log.db").rows[0].value == 1.0

@@ -15,13 +15,25 @@ Mark = Literal["####", r"\boxed"]
 """What a right answer ends with that is the end of a solution: GSM8K's mark, or MATH's box."""
 
 QUESTIONS: Final = (
-    *("question", "instruction", "input", "prompt", "query", "problem", "messages", "conversation", "question_stem"),
+    *(
+        "question",
+        "instruction",
+        "input",
+        "prompt",
+        "query",
+        "problem",
+        "messages",
+        "conversation",
+        "question_stem",
+        "inputs",
+    ),
     *("user_input", "user_query", "q", "问题", "题目", "提问", "输入", "指令"),
     *("goal", "ctx", "sentence", "text"),  # PIQA, HellaSwag, SST-2 and WinoGrande, AG News
 )
 ANSWERS: Final = (
     *("ground_truth", "gold", "expected_answer", "expected_output", "expected", "reference_answer", "ideal"),
-    *("correct_answers", "correct_answer", "answer", "target", "label", "output", "reference", "answers", "references"),
+    *("correct_answers", "correct_answer", "answer", "target", "targets", "label", "output", "reference", "answers"),
+    "references",
     *("answerkey", "answer_key", "correct", "correct_option", "cop", "best_answer", "final_decision", "answers_spans"),
     *("答案", "正确答案", "标准答案", "参考答案", "标签", "输出"),
 )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import structs
@@ -21,7 +21,7 @@ from proctor.engines.hf.padded_scoring import score_batch
 from proctor.engines.hf.pictures import encode_pictures, has_pictures
 from proctor.engines.hf.prefix_plan import Limits
 from proctor.engines.thoughts import UNKNOWN, Marks, Opening, cut_at, heard, opening_of, token_counter
-from proctor.engines.truncation import Truncate, fitted_prompt, fitted_scorables
+from proctor.engines.truncation import fitted_prompt, fitted_scorables
 from proctor.ir import (
     Answers,
     Decoding,
@@ -36,6 +36,9 @@ from proctor.ir import (
     Usage,
 )
 from proctor.randomness import random_stream
+
+if TYPE_CHECKING:
+    from proctor.engines.hf.hf_engine import HFEngine  # which imports this module when it is first asked
 
 CPU_TOKENS, GPU_TOKENS = 4096, 32768
 """Tokens per padded batch: enough to keep the device busy, not enough to fill its memory."""
@@ -53,38 +56,19 @@ _SMALLEST_STEP = 32  # tokens: where even so few do not fit into memory, sharing
 _KEY_ENCODER = msgspec.json.Encoder(order="deterministic", enc_hook=repr)
 
 
-class Options(Protocol):
-    """Options of answering; each is a field of :class:`~proctor.engines.hf.hf_engine.HFEngine`."""
-
-    batch_size: int | str
-    batch_tokens: int | None
-    max_new_tokens: int
-    share_prefixes: bool
-    truncate: Truncate
-
-    def marks_for(self, tokenizer: object) -> Marks:
-        """Return the marks of the model's thoughts."""
-
-    def with_allowance(self, decoding: Decoding) -> Decoding:
-        """Return a decoding with room for thoughts."""
-
-    def decoding_defaults(self) -> Mapping[str, Any]:
-        """Return the decoding of what a request leaves open."""
-
-
 def failed(kind: str, message: str) -> Response:
     """Return a response that says why there is no answer; asking again would not help."""
     return Response(failure=Failure(kind, message, retryable=False))
 
 
-def budget_of(engine: Options, loaded: LoadedModel) -> Budget:
+def budget_of(engine: HFEngine, loaded: LoadedModel) -> Budget:
     """Return how much one padded batch of this engine may hold."""
     default = CPU_TOKENS if loaded.device.type == "cpu" else GPU_TOKENS
     sequences = engine.batch_size if isinstance(engine.batch_size, int) else None
     return Budget(sequences, engine.batch_tokens or default)
 
 
-def limits_of(engine: Options, loaded: LoadedModel) -> Limits:
+def limits_of(engine: HFEngine, loaded: LoadedModel) -> Limits:
     """Return the limits of one step with shared prefixes."""
     on_cpu = loaded.device.type == "cpu"
     tokens = engine.batch_tokens or (CPU_STEP if on_cpu else GPU_STEP)
@@ -148,7 +132,7 @@ class _Job:
 class Writer:
     """Answers generation requests, one window at a time."""
 
-    def __init__(self, engine: Options, loaded: LoadedModel, encoder: Encoder) -> None:
+    def __init__(self, engine: HFEngine, loaded: LoadedModel, encoder: Encoder) -> None:
         self._engine, self._loaded, self._encoder = engine, loaded, encoder
         self._budget = budget_of(engine, loaded)
         self._marks = engine.marks_for(loaded.tokenizer)
@@ -268,7 +252,7 @@ class _Sum:
 class Scorer:
     """Answers requests for log-likelihoods, one window at a time."""
 
-    def __init__(self, engine: Options, loaded: LoadedModel, encoder: Encoder) -> None:
+    def __init__(self, engine: HFEngine, loaded: LoadedModel, encoder: Encoder) -> None:
         self._engine, self._loaded, self._encoder = engine, loaded, encoder
         self._budget = budget_of(engine, loaded)
         self._limits = limits_of(engine, loaded)

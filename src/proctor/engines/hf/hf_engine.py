@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from pydantic import model_validator
 
@@ -28,15 +28,7 @@ WINDOW = 1024
 """Requests that are read ahead, to sort by length and to find what they share."""
 
 _T = TypeVar("_T")
-_Asked_contra = TypeVar("_Asked_contra", contravariant=True)
 _loading = threading.Lock()
-
-
-class _Answerer(Protocol[_Asked_contra]):
-    """What answers one window of requests."""
-
-    def answer(self, window: Sequence[_Asked_contra], /) -> Answers:
-        """Yield a response for every request of a window."""
 
 
 class HFEngine(ThinkingEngine):
@@ -170,22 +162,24 @@ class HFEngine(ThinkingEngine):
         """Answer prompts, batched by length; sampling is repeatable: it depends on seed and prompt only."""
         from proctor.engines.hf.answers import Writer
 
-        return self._answers(requests, Writer)
+        return self._answers(requests, lambda *loaded: Writer(*loaded).answer)
 
     def score(self, requests: Iterable[Score]) -> Answers:
         """Score continuations with the token boundaries of lm-evaluation-harness."""
         from proctor.engines.hf.answers import Scorer
 
-        return self._answers(requests, Scorer)
+        return self._answers(requests, lambda *loaded: Scorer(*loaded).answer)
 
     def _answers(
-        self, requests: Iterable[_T], kind: Callable[[HFEngine, LoadedModel, Encoder], _Answerer[_T]]
+        self,
+        requests: Iterable[_T],
+        answering: Callable[[HFEngine, LoadedModel, Encoder], Callable[[Sequence[_T]], Answers]],
     ) -> Answers:
-        answerer: _Answerer[_T] | None = None
+        answer: Callable[[Sequence[_T]], Answers] | None = None
         for start, window in _windows(requests):
-            answerer = answerer or kind(self, self.loaded, self.encoder())
+            answer = answer or answering(self, self.loaded, self.encoder())
             try:
-                for position, response in answerer.answer(window):
+                for position, response in answer(window):
                     yield start + position, response
             except ProctorError:
                 raise
