@@ -205,11 +205,11 @@ def _rows_of(table: Table, given: Mapping[str, Any]) -> Rows:
     path, rows = table.path, table.rows
     if not is_nested(rows):
         return rows
-    from proctor.dialects.tables.nested import with_last_message, with_parts
+    from proctor.dialects.tables.nested import with_chats, with_last_message, with_parts
 
     prompt, choices = given.get("prompt"), str(given.get("choices_column") or "").split(",")
     named = [given.get("input_column"), given.get("answer_column"), *map(str.strip, choices)]
-    rows = with_parts(rows, [*filter(None, named), *(placeholders(prompt) if prompt is not None else ())])
+    rows = with_parts(with_chats(rows), [*filter(None, named), *(placeholders(prompt) if prompt is not None else ())])
     names = columns_of(rows)
     asked = given.get("input_column") or usual(names, QUESTIONS)
     if given.get("answer_column"):
