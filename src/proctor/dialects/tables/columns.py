@@ -300,7 +300,7 @@ def _written(row: Row, column: str) -> str | list[str]:
 
 
 def ends_in_numbers(rows: Rows, columns: Columns) -> bool:
-    r"""Whether all right answers are the end of a solution and one number; ``\frac{1}{2}`` is more than its last one."""
+    r"""Whether all right answers are the end of a solution and one number, which ``\frac{1}{2}`` is not here."""
     from proctor.scoring.assertions import numbers_in  # which most tables do not need
 
     answer, alone = answering(columns), _COUNTED if columns.final == "####" else _ALONE
