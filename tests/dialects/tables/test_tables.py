@@ -564,6 +564,11 @@ def test_rows_in_an_object_are_a_table(tmp_path, key):
     assert prompts(exam_of(path)) == ["Capital of Peru?"]
 
 
+def test_an_object_whose_rows_lie_deeper_is_refused_with_a_reason(tmp_path):
+    with pytest.raises(DataError, match="no list of rows"):
+        exam_of(written(tmp_path, "rows.json", json.dumps({"meta": {"data": [ROW]}})))
+
+
 @pytest.mark.parametrize(
     "value", [{"data": ["a"]}, {"data": {"a": 1}}, {"other": [ROW]}, {"__type__": "task_card", "data": [ROW]}, {}]
 )

@@ -141,8 +141,24 @@ def test_numbers_that_end_solutions_are_compared_as_numbers(tmp_path, heard):
     heard.clear()
     resolve_tasks([path], ExamOptions(metric=("exact",)))
     assert "last number" not in heard.text
-    resolve_tasks([written(tmp_path, {"question": "a", "answer": "x\n#### blue"})])
+    resolve_tasks([written(tmp_path, {"question": "a", "answer": "x\n#### 12 apples"})])
+    assert "last number" in heard.text
+    heard.clear()
+    for other in ("blue", "5 or 6", "1/2", "3x"):
+        resolve_tasks([written(tmp_path, {"question": "a", "answer": f"x\n#### {other}"})])
     assert "last number" not in heard.text
+
+
+@pytest.mark.parametrize("right", [r"\frac{1}{2}", r"3\sqrt{13}", r"5\pi", "5 pi", "x = 5", "[1, 2)", "1,2", "2^{3}"])
+def test_a_formula_is_not_its_last_number(tmp_path, heard, right):
+    resolve_tasks([written(tmp_path, {"problem": "a", "solution": rf"so $\boxed{{{right}}}$"})])
+    assert "last number" not in heard.text
+
+
+@pytest.mark.parametrize("right", ["5", "-1,200.5", "$5", "5 %", "\u22123"])
+def test_a_number_in_a_box_is_compared_as_one(tmp_path, heard, right):
+    resolve_tasks([written(tmp_path, {"problem": "a", "solution": rf"so $\boxed{{{right}}}$"})])
+    assert "last number" in heard.text
 
 
 def test_demos_show_whole_solutions(tmp_path):

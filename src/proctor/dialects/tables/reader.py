@@ -251,7 +251,10 @@ def _json_lines(text: str, path: str) -> Iterator[Row]:
 def _json_list(text: str, path: str) -> Iterator[Row]:
     found = _json(text, path, 0)
     if isinstance(found, dict):
-        found = next(found[each] for each in _WRAPPED if isinstance(found.get(each), list))
+        found = next((found[each] for each in _WRAPPED if isinstance(found.get(each), list)), None)
+    if found is None:
+        hint = "write the list alone, or under a name such as data"
+        raise DataError("the object is not a table", location=Location(path), why="it has no list of rows", hint=hint)
     for row in found:
         yield _json_row(row, Location(path))
 
