@@ -7,8 +7,10 @@ import pytest
 
 from proctor.dialects.resolve import resolve_tasks
 from proctor.dialects.tables.usual_columns import example_column, final_answer, final_of, usual, usual_choices
+from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import ProctorError
 from proctor.recipes.options import ExamOptions
+from proctor.running.run import run_exams
 
 LAYOUTS = {
     "arc": (
@@ -237,3 +239,20 @@ def test_choices_of_chinese_tables_are_found(tmp_path):
     (exam,) = resolve_tasks([written(tmp_path, row)])
     (question,) = exam.questions()
     assert question.exchange.gold == 1
+
+
+def test_instructions_of_ifeval_are_checked(tmp_path, heard):
+    rows = [
+        {"prompt": "No commas.", "instruction_id_list": ["punctuation:no_comma"], "kwargs": [{"num_words": None}]},
+        {
+            "prompt": "Ten words.",
+            "instruction_id_list": ["length_constraints:number_words", "punctuation:no_comma"],
+            "kwargs": [{"relation": "at least", "num_words": 10, "keyword": None}, None],
+        },
+    ]
+    (exam,) = resolve_tasks([written(tmp_path, *rows)])
+    assert "the instructions in 'instruction_id_list' are checked (--metric IFEvaluator)" in heard.text
+    result = run_exams([exam], ScriptedEngine(answer="four words without commas"), log=tmp_path / "log.db")
+    found = result.results["rows"]
+    assert found["Prompt-level-strict-accuracy"] == 50.0
+    assert found["Inst-level-strict-accuracy"] == pytest.approx(200 / 3)

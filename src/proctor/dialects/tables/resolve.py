@@ -31,7 +31,7 @@ from proctor.dialects.tables.columns import (
     several_answers,
 )
 from proctor.dialects.tables.media import media_of_row
-from proctor.dialects.tables.metrics import LABELS, TableMetrics
+from proctor.dialects.tables.metrics import FOLLOWED, FOLLOWED_BY, LABELS, TableMetrics
 from proctor.dialects.tables.reader import Rows, columns_of, is_nested, is_table, name_of, read_table
 from proctor.dialects.tables.usual_columns import MATERIAL, QUESTIONS, usual, usual_answers
 from proctor.dialects.tables.wordings import wordings_of
@@ -174,6 +174,9 @@ def table_exam(table: Table, options: ExamOptions, given: Mapping[str, Any], wor
     """
     path, rows = table.path, _rows_of(table, given)
     metrics = TableMetrics(path, tuple(given.get("metric") or ()), rows, options.judge)
+    if metrics.is_equality and {*FOLLOWED_BY} <= rows[0].keys() and given.get("answer_column") is None:
+        get_logger().warning("%s: the instructions in '%s' are checked (--metric %s)", path, FOLLOWED_BY[0], FOLLOWED)
+        metrics = replace(metrics, names=(FOLLOWED,))
     needs_answer = metrics.needs_answer and not options.predict_only
     if needs_answer and _LAST in rows[0] and given.get("answer_column") is None:
         given = {**given, "answer_column": _LAST}
