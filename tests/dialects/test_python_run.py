@@ -108,6 +108,12 @@ def test_a_function_is_asked_anew_unless_its_version_is_said(tmp_path):
         ("nowhere.csv", "dummy", {}, "there is no file"),
         ("samples.sentiment", "dumy", {}, "did you mean 'dummy'"),
         ("samples.science", "dummy", {"prompt": "{x}"}, "prompt"),
+        (resolve_tasks(["samples.science"]), "dummy", {"num_demos": 1}, "leave num_demos out"),
+        (resolve_tasks(["samples.science"]), "dummy", {"limit": 0.5}, "leave limit out"),
+        (ROWS, lima, {"num_demos": "1"}, "'num_demos' cannot be '1'"),
+        (ROWS, lima, {"limit": "1"}, "'limit' cannot be '1'"),
+        (ROWS, lima, {"predict_only": "no"}, "'predict_only' cannot be 'no'"),
+        (ROWS, lima, {"metric": 3}, "'metric' cannot be 3"),
     ],
 )
 def test_what_is_wrong_is_said_before_anybody_is_asked(exams, model, options, why):
@@ -131,5 +137,6 @@ def test_tags_limits_and_numbers_count(tmp_path):
     found = proctor.run(exam, "dummy", limit=3, tags=["nightly"], output=tmp_path / "out", log=tmp_path / "log.db")
     assert found.results["samples.sentiment"]["n"] == 3
     assert "- nightly" in (tmp_path / "out" / "run.yaml").read_text()
+    assert proctor.run(ROWS, "dummy", limit=0.5, log=tmp_path / "log.db").results["rows"]["n"] == 1
     rows = [{"question": "2.5 + 2?", "answer": 4.5}]
     assert proctor.run(rows, lambda prompt: "4.5", log=tmp_path / "log.db").rows[0].value == 1.0
