@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from proctor.errors import DataError, Location, UsageError
-from proctor.foreign_text import parse_json, parse_literal
+from proctor.foreign_text import parse_json, parse_printed
 
 Row = Mapping[str, Any]
 Way = Literal["label", "letter", "text", "number from 0", "number from 1"]
@@ -105,7 +105,8 @@ def choices_of(row: Row, columns: Sequence[str]) -> Choices:
     while texts and not texts[-1]:  # a question with fewer choices than others
         texts.pop()
     if len(texts) < 2 or not all(texts):  # noqa: PLR2004 - a choice is between two at least
-        raise DataError(f"there are no choices in this row: {texts}", hint="a list, or texts with | or ; between them")
+        hint = "a list, or texts with | or ; between them; rows whose answers are written stand in another table"
+        raise DataError(f"there are no choices in this row: {texts}", hint=hint)
     if len(texts) > len(LETTERS):
         raise DataError(f"a row has {len(texts)} choices, and there are {len(LETTERS)} letters")
     are_texts = all(isinstance(each, str | bytes) for each in values[: len(texts)])
@@ -123,7 +124,7 @@ def _listed(value: Any) -> tuple[Sequence[Any], Sequence[str]]:
         return value, ()
     text = shown(value).strip()
     if text[:1] in tuple("[({") and text[-1:] in tuple("])}"):
-        for parse in (parse_json, parse_literal):
+        for parse in (parse_json, parse_printed):
             try:
                 parsed = parse(text)
             except (SyntaxError, ValueError, TypeError):

@@ -24,7 +24,7 @@ from zipfile import BadZipFile
 from proctor.data.bounds import check_file
 from proctor.data.files import opened
 from proctor.errors import DataError, Location, needed
-from proctor.foreign_text import parse_json
+from proctor.foreign_text import parse_json, parse_printed
 from proctor.logs import get_logger
 
 Row = Mapping[str, Any]
@@ -109,10 +109,26 @@ def _read(absolute: str, path: str, changed: int) -> Rows:
     else:
         text = decoded(path)
         rows = list(_KINDS.get(ending, _cells)(text, path))
+        if ending not in _KINDS and "{'" in text:
+            rows = [{name: _object(cell) for name, cell in row.items()} for row in rows]
     if not rows:
         hint = "write a row below its header: one question and its answer"
         raise DataError("the table has no rows", location=Location(path), hint=hint)
     return rows
+
+
+_PRINTED: Final = re.compile(r"\{'text': \[|\{'.*\barray\(\[", re.DOTALL)
+"""An object with lists as Python prints it, which is what CSV files have of datasets' answers and choices."""
+
+
+def _object(cell: Any) -> Any:
+    """Return the object that a cell prints, and any other cell as it is."""
+    if not (isinstance(cell, str) and cell[:2] == "{'" and _PRINTED.match(cell)):
+        return cell
+    try:
+        return parse_printed(cell)
+    except (SyntaxError, ValueError):
+        return cell
 
 
 def columns_of(rows: Rows) -> list[str]:
@@ -289,6 +305,12 @@ def _parquet(path: str) -> list[Row]:
 def with_class_names(rows: Sequence[Row], labels: Mapping[str, Sequence[str]]) -> list[Row]:
     """Return rows with the names of classes in place of their numbers."""
     return [{**row, **{name: _label(row[name], labels[name]) for name in labels if name in row}} for row in rows]
+
+
+def class_names(dataset: object) -> dict[str, Sequence[str]]:
+    """Return the names of the classes that columns of a dataset of ``datasets`` number."""
+    features = getattr(dataset, "features", None) or {}
+    return {name: each.names for name, each in features.items() if hasattr(each, "str2int")}
 
 
 def _labels_in(description: bytes) -> Mapping[str, Sequence[str]]:

@@ -46,7 +46,10 @@ MATERIAL: Final = (
     "sentence",  # below a question: QNLI
 )
 """Names of columns without which a question may make no sense."""
-MEDIA: Final[Mapping[str, tuple[str, ...]]] = {"image": ("image", "images", "picture", "pictures"), "audio": ("audio",)}
+MEDIA: Final[Mapping[str, tuple[str, ...]]] = {
+    "image": ("decoded_image", "image", "images", "picture", "pictures"),  # the first beside names of absent files
+    "audio": ("audio",),
+}
 """Columns of pictures and sounds, which chat models are shown."""
 TOOLS: Final = "tools"
 """The column of the functions that a model may call, in OpenAI's form."""
