@@ -100,7 +100,7 @@ def find_columns(path: str, rows: Rows, given: Mapping[str, Any], *, needs_answe
         answer, final = _right(rows, names)
         if answer is None and needs_answer:
             _nothing(path, names, "right", "--answer-column NAME, or record answers only with --predict-only")
-    found = choices or usual_choices([each for each in names if each != answer])
+    found = () if listed == "" else choices or usual_choices([each for each in names if each != answer])
     if prompt is not None and not found and not placeholders(prompt):
         raise UsageError(
             "--prompt asks the same of every row",

@@ -1,7 +1,8 @@
 """Reads a table: rows of CSV, TSV, JSON, parquet or a workbook, with what a file does not say of itself found out.
 
 What separates the cells of a CSV file is what gives all its first rows the same number of cells; its encoding is what
-its first bytes say, else UTF-8, else Windows-1252, which is said. Cells are texts as they stand: ``007`` stays ``007``.
+its first bytes say, else UTF-8, else GB18030 or Windows-1252, which is said. Cells are
+texts as they stand: ``007`` stays ``007``.
 """
 
 from __future__ import annotations
@@ -156,8 +157,12 @@ def decoded(path: str) -> str:
     except UnicodeDecodeError as error:
         if named:
             raise DataError(f"the file is not {named} text", location=Location(path), why=str(error)) from None
-    get_logger().warning("%s is not UTF-8; it is read as Windows-1252. Save it as UTF-8 if letters look wrong", path)
-    return data.decode("cp1252", errors="replace")
+    from proctor.data.row_files import guessed_encoding  # which most tables do not need
+
+    is_chinese = guessed_encoding(data) == "gb18030"
+    called = "GB18030 (GBK)" if is_chinese else "Windows-1252"
+    get_logger().warning("%s is not UTF-8; it is read as %s. Save it as UTF-8 if letters look wrong", path, called)
+    return data.decode("gb18030" if is_chinese else "cp1252", errors="replace")
 
 
 # -- CSV --------------------------------------------------------------------------------------------------------------
@@ -227,9 +232,16 @@ def _names(header: Sequence[str], path: str, separator: str) -> list[str]:
     Raises:
         DataError: Two have the same name.
     """
+    if len(header) == 1 and _WIDE in header[0]:
+        what, why = f"the table has one column, '{header[0]}'", f"'{_WIDE}' separates no cells"
+        raise DataError(what, location=Location(path, 1), why=why, hint="write , between cells")
     names = [cell.strip() or f"column {place}" for place, cell in enumerate(header, 1)]
     _check_names(names, path, separator and f"; cells are separated by {_WORDS[separator]}")
     return names
+
+
+_WIDE: Final = "\uff0c"
+"""The comma of Chinese texts."""
 
 
 def _check_names(names: Sequence[str], path: str, more: str = "") -> None:

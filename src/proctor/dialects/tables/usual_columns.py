@@ -27,7 +27,7 @@ QUESTIONS: Final = (
         "question_stem",
         "inputs",
     ),
-    *("user_input", "user_query", "q", "问题", "题目", "提问", "输入", "指令"),
+    *("user_input", "user_query", "q", "问题", "题目", "题干", "试题", "提问", "输入", "指令"),
     *("goal", "ctx", "sentence", "text"),  # PIQA, HellaSwag, SST-2 and WinoGrande, AG News
 )
 ANSWERS: Final = (
