@@ -13,7 +13,7 @@ import pytest
 from tests_commands import proctor
 
 from proctor.dialects.resolve import resolve_tasks
-from proctor.dialects.tables.reader import is_table, read_table, separator_of
+from proctor.dialects.tables.reader import is_table, name_of, read_table, separator_of
 from proctor.dialects.tables.resolve import _BESIDE
 from proctor.dialects.tables.validate import validate
 from proctor.engines.scripted import ScriptedEngine
@@ -592,8 +592,28 @@ def test_rows_in_an_object_are_a_table(tmp_path, key):
     assert prompts(exam_of(path)) == ["Capital of Peru?"]
 
 
+def test_an_object_whose_rows_lie_deeper_is_refused_with_a_reason(tmp_path):
+    with pytest.raises(DataError, match="no list of rows"):
+        exam_of(written(tmp_path, "rows.json", json.dumps({"meta": {"data": [ROW]}})))
+
+
 @pytest.mark.parametrize(
     "value", [{"data": ["a"]}, {"data": {"a": 1}}, {"other": [ROW]}, {"__type__": "task_card", "data": [ROW]}, {}]
 )
 def test_other_objects_are_no_tables(tmp_path, value):
     assert not is_table(str(written(tmp_path, "rows.json", json.dumps(value))))
+
+
+@pytest.mark.parametrize(
+    "path, name",
+    [
+        ("gsm8k/main/test.parquet", "gsm8k-test"),
+        ("/hub/openai/gsm8k/data/train-00000-of-00002.parquet", "gsm8k-train"),
+        ("./test.csv", "test"),
+        ("../data/dev.jsonl.gz", "dev"),
+        ("a/tests.csv", "tests"),
+        ("a/B.CSV.GZ", "B"),
+    ],
+)
+def test_exams_of_files_that_are_splits_are_called_by_their_folder(path, name):
+    assert name_of(path) == name

@@ -8,8 +8,10 @@ import pytest
 
 from proctor.dialects.resolve import resolve_tasks
 from proctor.dialects.tables.usual_columns import example_column, final_answer, final_of, usual, usual_choices
+from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import ProctorError
 from proctor.recipes.options import ExamOptions
+from proctor.running.run import run_exams
 
 LAYOUTS = {
     "arc": (
@@ -140,8 +142,24 @@ def test_numbers_that_end_solutions_are_compared_as_numbers(tmp_path, heard):
     heard.clear()
     resolve_tasks([path], ExamOptions(metric=("exact",)))
     assert "last number" not in heard.text
-    resolve_tasks([written(tmp_path, {"question": "a", "answer": "x\n#### blue"})])
+    resolve_tasks([written(tmp_path, {"question": "a", "answer": "x\n#### 12 apples"})])
+    assert "last number" in heard.text
+    heard.clear()
+    for other in ("blue", "5 or 6", "1/2", "3x"):
+        resolve_tasks([written(tmp_path, {"question": "a", "answer": f"x\n#### {other}"})])
     assert "last number" not in heard.text
+
+
+@pytest.mark.parametrize("right", [r"\frac{1}{2}", r"3\sqrt{13}", r"5\pi", "5 pi", "x = 5", "[1, 2)", "1,2", "2^{3}"])
+def test_a_formula_is_not_its_last_number(tmp_path, heard, right):
+    resolve_tasks([written(tmp_path, {"problem": "a", "solution": rf"so $\boxed{{{right}}}$"})])
+    assert "last number" not in heard.text
+
+
+@pytest.mark.parametrize("right", ["5", "-1,200.5", "$5", "5 %", "\u22123"])
+def test_a_number_in_a_box_is_compared_as_one(tmp_path, heard, right):
+    resolve_tasks([written(tmp_path, {"problem": "a", "solution": rf"so $\boxed{{{right}}}$"})])
+    assert "last number" in heard.text
 
 
 def test_demos_show_whole_solutions(tmp_path):
@@ -261,3 +279,20 @@ def test_choices_of_chinese_tables_are_found(tmp_path):
     (exam,) = resolve_tasks([written(tmp_path, row)])
     (question,) = exam.questions()
     assert question.exchange.gold == 1
+
+
+def test_instructions_of_ifeval_are_checked(tmp_path, heard):
+    rows = [
+        {"prompt": "No commas.", "instruction_id_list": ["punctuation:no_comma"], "kwargs": [{"num_words": None}]},
+        {
+            "prompt": "Ten words.",
+            "instruction_id_list": ["length_constraints:number_words", "punctuation:no_comma"],
+            "kwargs": [{"relation": "at least", "num_words": 10, "keyword": None}, None],
+        },
+    ]
+    (exam,) = resolve_tasks([written(tmp_path, *rows)])
+    assert "the instructions in 'instruction_id_list' are checked (--metric IFEvaluator)" in heard.text
+    result = run_exams([exam], ScriptedEngine(answer="four words without commas"), log=tmp_path / "log.db")
+    found = result.results["rows"]
+    assert found["Prompt-level-strict-accuracy"] == 50.0
+    assert found["Inst-level-strict-accuracy"] == pytest.approx(200 / 3)

@@ -7,7 +7,7 @@ import string
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from proctor.dialects.tables.choices import LETTERS, AnswerKey, answer_key, choices_of, filled, shown, single
 from proctor.dialects.tables.media import media_in
@@ -300,11 +300,16 @@ def _written(row: Row, column: str) -> str | list[str]:
 
 
 def ends_in_numbers(rows: Rows, columns: Columns) -> bool:
-    """Whether all right answers are the end of a solution and a number."""
+    r"""Whether all right answers are the end of a solution and one number, which ``\frac{1}{2}`` is not here."""
     from proctor.scoring.assertions import numbers_in  # which most tables do not need
 
-    answer = answering(columns)
-    return all(numbers_in(answer(row)) for row in rows)
+    answer, alone = answering(columns), _COUNTED if columns.final == "####" else _ALONE
+    return all(alone.fullmatch(answer(row)) and len(numbers_in(answer(row))) == 1 for row in rows)
+
+
+_ALONE: Final = re.compile(r"[$€£¥]?\s*[-+\u2212]?[\d.,]+\s*%?")
+_COUNTED: Final = re.compile(rf"{_ALONE.pattern}(?:\s[A-Za-z. ]+)?")
+"""A number; in the box of a formula a word behind it may be a factor."""
 
 
 def classes_unsaid(rows: Rows, columns: Columns) -> list[str]:

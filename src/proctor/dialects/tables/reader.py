@@ -64,10 +64,23 @@ def ending_of(path: str) -> str:
     return Path(path.lower().removesuffix(PACKED)).suffix
 
 
-def stem_of(path: str) -> str:
-    """Return the name of a file without its ending."""
-    name = Path(path).name
-    return Path(name[: -len(PACKED)] if name.lower().endswith(PACKED) else name).stem
+def name_of(path: str) -> str:
+    """Return what the exam of a file is called: its name, with the folder's where it is that of a split.
+
+    >>> name_of("cities.csv.gz"), name_of("gsm8k/main/test-00000-of-00001.parquet"), name_of("test.csv")
+    ('cities', 'gsm8k-test', 'test')
+    """
+    file = Path(path)
+    stem = Path(file.name[: -len(PACKED)] if file.name.lower().endswith(PACKED) else file.name).stem
+    if (split := _SPLIT_FILE.fullmatch(stem)) is None:
+        return stem
+    folder = next((each for each in reversed(file.parts[:-1]) if each not in _ANY_FOLDER), "")
+    return f"{folder}-{split[1]}" if folder else stem
+
+
+_SPLIT_FILE: Final = re.compile(r"(train|test|validation|valid|val|dev)(?:-\d{5}-of-\d{5})?")
+_ANY_FOLDER: Final = frozenset({"data", "default", "main", "plain_text", "all", "/", ".", ".."})
+"""Names of folders that say nothing of the dataset in them."""
 
 
 def is_json_list(path: str) -> bool:
@@ -266,7 +279,10 @@ def _json_lines(text: str, path: str) -> Iterator[Row]:
 def _json_list(text: str, path: str) -> Iterator[Row]:
     found = _json(text, path, 0)
     if isinstance(found, dict):
-        found = next(found[each] for each in _WRAPPED if isinstance(found.get(each), list))
+        found = next((found[each] for each in _WRAPPED if isinstance(found.get(each), list)), None)
+    if found is None:
+        hint = "write the list alone, or under a name such as data"
+        raise DataError("the object is not a table", location=Location(path), why="it has no list of rows", hint=hint)
     for row in found:
         yield _json_row(row, Location(path))
 
