@@ -12,6 +12,7 @@ from typing import Any
 
 from proctor.dialects.resolve import resolve_tasks
 from proctor.dialects.run_file import options_of
+from proctor.dialects.tables.reader import class_names, with_class_names
 from proctor.engines.engine import Engine
 from proctor.engines.engine_registry import make_engine, words_for
 from proctor.errors import UsageError, did_you_mean
@@ -56,7 +57,10 @@ def run(
     """
     engine = _engine(model, dict(model_args or {}))
     if unknown := sorted(set(options) - _OPTIONS):
-        raise UsageError(f"there is no option '{unknown[0]}'", hint=did_you_mean(unknown[0], sorted(_OPTIONS)))
+        known = sorted({*_OPTIONS, "model_args", "limit", "output", "log", "tags"})
+        raise UsageError(f"there is no option '{unknown[0]}'", hint=did_you_mean(unknown[0], known))
+    if not isinstance(limit, int | None):
+        raise UsageError(f"limit is {limit!r}", why="it is a number of instances, or None for all")
     name, arguments = (model, dict(model_args or {})) if isinstance(model, str) else words_for(engine)
     given = {key: _several(key, value) for key, value in options.items() if value is not None}
     own = {key: given.pop(key) for key in ("seed", "num_demos") if key in given}
@@ -113,12 +117,23 @@ def _exams(exams: Any, options: ExamOptions, said: Sequence[str]) -> tuple[list[
 def _listed(exams: Any) -> list[Any]:
     """Return a list of exams, or the rows of a table in memory (a list, a dataset, a frame of pandas or polars)."""
     if hasattr(exams, "to_dicts"):
-        return list(exams.to_dicts())
-    if hasattr(exams, "iloc"):
-        return list(exams.to_dict("records"))
+        return _some(exams, exams.to_dicts())
+    if hasattr(exams, "iloc") and hasattr(exams, "columns"):
+        return _some(exams, exams.to_dict("records"))
+    if isinstance(exams, Mapping) and exams and all(hasattr(each, "column_names") for each in exams.values()):
+        hint = f"name it: data[{next(iter(exams))!r}]"
+        raise UsageError(f"this has {len(exams)} splits, and one is an exam", hint=hint)
     if not isinstance(exams, Iterable) or isinstance(exams, Mapping):
         return [exams]
-    return list(exams)
+    if not hasattr(exams, "column_names"):
+        return list(exams)
+    return _some(exams, with_class_names(list(exams), class_names(exams)))
+
+
+def _some(table: Any, rows: Sequence[Any]) -> list[Any]:
+    if not rows:
+        raise UsageError(f"this {type(table).__name__} has no rows", hint="is a filter in front of it too strict?")
+    return list(rows)
 
 
 def _cell(value: Any) -> Any:

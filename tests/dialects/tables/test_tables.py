@@ -64,6 +64,34 @@ def test_separators_are_found_out(tmp_path, separator):
     assert [list(row.values()) for row in found] == rows[1:]
 
 
+@pytest.mark.parametrize("encoding", ["gbk", "gb18030"])
+def test_tables_of_chinese_programs_are_read_and_said_to_be_guessed(tmp_path, heard, encoding):
+    text = "题干,选项A,选项B,答案\n首都是？,上海,北京,Ｂ\n河流？,长江,黄河,A、\n"
+    (exam,) = resolve_tasks([str(written(tmp_path, "题.csv", text.encode(encoding)))])
+    assert "read as GB18030" in heard.text
+    assert [each.exchange.gold for each in exam.questions()] == [1, 0]
+
+
+def test_a_header_with_other_commas_is_refused(tmp_path):
+    with pytest.raises(DataError, match="(?s)one column, '问题，答案'.*write , between cells"):
+        read_table(str(written(tmp_path, "full.csv", "问题，答案\na，b\n")))
+
+
+def test_choices_in_one_cell_are_told_apart_by_their_letters(tmp_path):
+    text = "question,choices,answer\nQ?,A.red B. blue,B\nR?,甲；乙,A\n"
+    (exam,) = resolve_tasks([str(written(tmp_path, "rows.csv", text))])
+    shown = [each.requests[0].pairs[0].context.text for each in exam.questions()]
+    assert shown == ["Q?\nA. red\nB. blue\nAnswer:", "R?\nA. 甲\nB. 乙\nAnswer:"]
+
+
+def test_several_right_choices_are_asked_as_the_message_says(tmp_path):
+    path = str(written(tmp_path, "rows.csv", "question,A,B,answer\nQ?,x,y,AB\nR?,x,y,B\n"))
+    (exam,) = resolve_tasks([path])
+    assert "--choices-column '' and --prompt" in next(iter(exam.questions())).failure.message
+    (exam,) = resolve_tasks([path], ExamOptions(choices_column="", prompt=("{question} A {A} B {B}",)))
+    assert [each.requests[0].prompt.text for each in exam.questions()] == ["Q? A x B y", "R? A x B y"]
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252"])
 def test_encodings_are_found_out(tmp_path, encoding, capsys):
     path = written(tmp_path, "rows.csv", "Frage;Antwort\nGrüße?;hübsch\n".encode(encoding))

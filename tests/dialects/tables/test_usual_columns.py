@@ -1,5 +1,6 @@
 """Tables in the layouts of the datasets that are asked most: nobody has to name their columns."""
 
+import csv
 import json
 from pathlib import Path
 
@@ -181,6 +182,45 @@ def test_classes_that_the_question_does_not_name_are_told_of(tmp_path, heard):
     resolve_tasks([written(tmp_path, *rows)], ExamOptions(prompt=("{text}: good or bad?",)))
     resolve_tasks([written(tmp_path, *({**row, "text": f"Is it good? {row['text']}"} for row in rows))])
     assert "is not told" not in heard.text
+
+
+def test_a_word_that_is_in_a_text_by_chance_names_no_class_and_one_prompt_shows_all(tmp_path, heard):
+    rows = [{"passage": "p", "question": f"Is it {n}?", "answer": ("no", "yes")[n % 2]} for n in range(20)]
+    rows[3]["question"] = "Is no news good news?"
+    resolve_tasks([written(tmp_path, *rows)])
+    assert r"--prompt $'{passage}\n\n{question}\n\nno or yes?'" in heard.text
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv"])
+def test_datasets_that_pandas_wrote_to_a_table_are_read_as_what_they_are(tmp_path, ending):
+    squad = (
+        "{'text': array(['Paris', \"it's Paris\"],\n      dtype=object), 'answer_start': array([1, 2], dtype=int32)}"
+    )
+    arc = "{'text': array(['red, or', 'blue'], dtype=object), 'label': array(['A', 'B'], dtype=object)}"
+    for cell, wanted in ((squad, ("Paris", "it's Paris")), ("{'text': ['Paris', 'X']}", ("Paris", "X"))):
+        assert _asked(tmp_path, ending, {"question": "q", "answers": cell}).exchange.references == wanted
+    for cell in (arc, "['red, or'\n 'blue']"):
+        found = _asked(tmp_path, ending, {"question": "q", "choices": cell, "answer": "B"})
+        assert "A. red, or\nB. blue" in found.requests[0].pairs[0].context.text
+    program = "{'a': [1, 2]}"
+    assert _asked(tmp_path, ending, {"question": "q", "answer": program}).exchange.references == (program,)
+
+
+def _asked(folder, ending, row):
+    path = folder / f"{len(list(folder.iterdir()))}{ending}"
+    with path.open("w", newline="") as file:
+        table = csv.DictWriter(file, row, delimiter="\t" if ending == ".tsv" else ",")
+        table.writeheader()
+        table.writerow(row)
+    (exam,) = resolve_tasks([str(path)])
+    return next(iter(exam.questions()))
+
+
+def test_a_picture_beside_the_name_of_its_file_is_shown(tmp_path, heard):
+    row = {"question": "q", "image": "images/1.jpg", "decoded_image": "data:image/png;base64,AAAA", "answer": "B"}
+    (exam,) = resolve_tasks([written(tmp_path, row)])
+    assert "shows 'decoded_image'" in heard.text
+    assert "AAAA" in str(next(iter(exam.questions())).requests[0].prompt.messages)
 
 
 def test_an_unanswerable_question_fails_alone(tmp_path):

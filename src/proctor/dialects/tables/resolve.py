@@ -329,21 +329,19 @@ def _say_what_looks_wrong(path: str, rows: Rows, columns: Columns, *, guessed: b
 
     Prompts that show what is right, questions without what they are about, cells of several answers.
     """
-    names = columns_of(rows)
-    if guessed and (
-        left := usual([each for each in names if each not in (*columns.asked, *columns.choices)], MATERIAL)
-    ):
-        asking = "\\n\\n".join(f"{{{each}}}" for each in (left, *columns.asked))
-        hint = "" if _are_chats(rows, columns) else f"; to show it, --prompt $'{asking}'"
+    names = [each for each in columns_of(rows) if each not in (*columns.asked, *columns.choices)]
+    left = usual(names, MATERIAL) if guessed else None
+    shown = "\\n\\n".join(f"{{{each}}}" for each in (*filter(None, [left]), *columns.asked))
+    if left:
+        hint = "" if _are_chats(rows, columns) else f"; to show it, --prompt $'{shown}'"
         get_logger().warning("%s: the model is not shown '%s'%s", path, left, hint)
     if columns.answer in columns.asked:
         get_logger().warning("%s: the prompt shows '%s', which answers are compared with", path, columns.answer)
     if columns.answer is None or columns.choices or columns.final:
         return
     if guessed and (classes := classes_unsaid(rows, columns)):
-        asking = "\\n\\n".join([*(f"{{{each}}}" for each in columns.asked), f"{' or '.join(classes)}?"])
         why = f"'{columns.answer}' is one of {len(classes)}, which the model is not told"
-        get_logger().warning("%s: %s; to tell it, --prompt $'%s'", path, why, asking)
+        get_logger().warning("%s: %s; to tell it, --prompt $'%s\\n\\n%s?'", path, why, shown, " or ".join(classes))
     if all(isinstance(row.get(columns.answer), bool) for row in rows):
         get_logger().warning("%s: '%s' is true or false, and yes or no is right as well", path, columns.answer)
     if count := several_answers(rows, columns):
