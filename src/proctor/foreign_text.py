@@ -115,6 +115,23 @@ def parse_literal(text: str) -> Any:
         raise ValueError(f"a literal cannot be made: {error}") from None
 
 
+def parse_printed(text: str) -> Any:
+    r"""Return the value of a Python literal that may have arrays in it, as numpy prints and pandas writes them.
+
+    >>> parse_printed("['a' 'b']"), parse_printed("{'text': array(['a', 'b'], dtype=object)}")
+    (['a', 'b'], {'text': ['a', 'b']})
+
+    Raises:
+        SyntaxError, ValueError: As :func:`parse_literal`.
+    """
+    return parse_literal(_PRINTED.sub(lambda found: f"{found[1]}," if found[2] else found[1] or "", text))
+
+
+_PRINTED = re.compile(
+    r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(\s+(?=['"]))?|\barray(?=\()|,\s*dtype=[\w<'>.]+(?=\))"""
+)
+
+
 def check_words(text: str) -> None:
     """Look at Python of strangers before it is parsed.
 

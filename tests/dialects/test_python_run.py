@@ -97,9 +97,10 @@ def test_a_function_is_asked_anew_unless_its_version_is_said(tmp_path):
     "exams, model, options, why",
     [
         (ROWS, lima, {"metrics": "includes"}, "did you mean 'metric'"),
-        (ROWS, lima, {"limit_": 1}, "no option 'limit_'"),
+        (ROWS, lima, {"limit_": 1}, "no option 'limit_'\\n  hint: did you mean 'limit'"),
+        (ROWS, lima, {"limit": "2"}, "limit is '2'"),
         (ROWS, 7, {}, "a function, and this is int"),
-        (ROWS, lambda question: question, {}, "takes 'question'"),
+        (ROWS, lambda question: question, {}, "(?s)takes 'question'.*call it 'prompt'.*f\\(question=prompt\\)"),
         (ROWS, ScriptedEngine(answer="a"), {"model_args": {"answer": "b"}}, "has its arguments already"),
         ([], "dummy", {}, "no exam to run"),
         (7, "dummy", {}, "this is int, not an exam"),
@@ -108,11 +109,44 @@ def test_a_function_is_asked_anew_unless_its_version_is_said(tmp_path):
         ("nowhere.csv", "dummy", {}, "there is no file"),
         ("samples.sentiment", "dumy", {}, "did you mean 'dummy'"),
         ("samples.science", "dummy", {"prompt": "{x}"}, "prompt"),
+        (resolve_tasks(["samples.science"]), "dummy", {"num_demos": 1}, "leave num_demos out"),
+        (resolve_tasks(["samples.science"]), "dummy", {"limit": 0.5}, "leave limit out"),
+        (ROWS, lima, {"num_demos": "1"}, "'num_demos' cannot be '1'"),
+        (ROWS, lima, {"limit": "1"}, "'limit' cannot be '1'"),
+        (ROWS, lima, {"predict_only": "no"}, "'predict_only' cannot be 'no'"),
+        (ROWS, lima, {"metric": 3}, "'metric' cannot be 3"),
     ],
 )
 def test_what_is_wrong_is_said_before_anybody_is_asked(exams, model, options, why):
     with pytest.raises(ProctorError, match=why):
         proctor.run(exams, model, **options)
+
+
+def test_of_a_dataset_classes_have_names_and_splits_are_chosen(tmp_path):
+    datasets = pytest.importorskip("datasets")
+    label = datasets.ClassLabel(names=["bad", "good"])
+    features = datasets.Features({"text": datasets.Value("string"), "label": label})
+    whole = datasets.Dataset.from_dict({"text": ["Fine!", "Awful."], "label": [1, 0]}, features=features)
+    assert proctor.run(whole, lambda prompt: "good", log=tmp_path / "log.db").rows[0].value == 0.5
+    with pytest.raises(ProctorError, match=r"(?s)2 splits.*data\['train'\]"):
+        proctor.run(datasets.DatasetDict({"train": whole, "test": whole}), lima)
+    with pytest.raises(ProctorError, match="this Dataset has no rows"):
+        proctor.run(whole.select([]), lima)
+
+
+def test_columns_and_frames_without_rows_are_no_tables():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(ROWS)
+    with pytest.raises(ProctorError, match="this DataFrame has no rows"):
+        proctor.run(frame[:0], lima)
+    with pytest.raises(ProctorError, match="there is no exam"):
+        proctor.run(frame["question"], lima)
+
+
+def test_a_result_says_why_instances_failed(tmp_path):
+    assert "ZeroDivisionError: division by zero" in str(
+        proctor.run(ROWS, lambda prompt: 1 / 0, log=tmp_path / "log.db")
+    )
 
 
 def test_a_notebook_has_a_loop_of_its_own(tmp_path):
@@ -131,5 +165,6 @@ def test_tags_limits_and_numbers_count(tmp_path):
     found = proctor.run(exam, "dummy", limit=3, tags=["nightly"], output=tmp_path / "out", log=tmp_path / "log.db")
     assert found.results["samples.sentiment"]["n"] == 3
     assert "- nightly" in (tmp_path / "out" / "run.yaml").read_text()
+    assert proctor.run(ROWS, "dummy", limit=0.5, log=tmp_path / "log.db").results["rows"]["n"] == 1
     rows = [{"question": "2.5 + 2?", "answer": 4.5}]
     assert proctor.run(rows, lambda prompt: "4.5", log=tmp_path / "log.db").rows[0].value == 1.0

@@ -269,13 +269,13 @@ def _trained(kind: str) -> Any:
 
     model = models.Unigram() if kind == "metaspace" else models.BPE(unk_token="<u>")
     found = tokenizers.Tokenizer(model)
-    special = ["<u>", "<s>", "one of" if kind == "added" else "<x>"]
+    special = ["<u>", "<s>", {"added": "one of", "trailing": "name "}.get(kind, "<x>")]
     if kind == "metaspace":
         found.pre_tokenizer = pre_tokenizers.Metaspace()
         trainer: Any = trainers.UnigramTrainer(vocab_size=90, special_tokens=special, unk_token="<u>")
     else:
         trainer = trainers.BpeTrainer(vocab_size=300, special_tokens=special, min_frequency=1)
-    if kind in ("bytes", "bos", "eos", "added"):
+    if kind in ("bytes", "bos", "eos", "added", "trailing"):
         found.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
         trainer.initial_alphabet = pre_tokenizers.ByteLevel.alphabet()
     if kind == "words":
@@ -283,6 +283,9 @@ def _trained(kind: str) -> Any:
     if kind == "phrases":
         found.normalizer = normalizers.Replace(" ", "_")
         found.pre_tokenizer = pre_tokenizers.Split(" ", "merged_with_previous")
+    if kind in ("behind", "lines", "long"):
+        pattern = {"behind": r"\w+ |\s", "lines": r"\n\w+ \w+|\w+|\W", "long": r"\w+ \w{5,}|\w+|\W"}[kind]
+        found.pre_tokenizer = pre_tokenizers.Split(tokenizers.Regex(pattern), "isolated")
     if kind == "stripped":
         found.normalizer, found.pre_tokenizer = normalizers.Strip(), pre_tokenizers.ByteLevel(add_prefix_space=False)
     found.train_from_iterator(_CORPUS * 20, trainer)
@@ -301,7 +304,8 @@ _TEXTS = st.lists(
     "kind, cuts",
     [
         *(("bytes", True), ("bos", True), ("eos", True), ("words", True), ("metaspace", True)),
-        *(("phrases", False), ("stripped", False), ("added", False)),
+        *(("phrases", False), ("stripped", False), ("added", False), ("trailing", False)),
+        *(("behind", False), ("lines", False), ("long", False)),
     ],
 )
 def test_texts_in_pieces_have_the_tokens_of_whole_texts(kind, cuts):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -26,3 +27,10 @@ def test_a_json_schema_that_is_written_as_people_write_it_is_read():
     pytest.importorskip("jsonschema")
     fits = _schema('{"type": "object", "required": ["a",],}')
     assert (fits({"a": 1}), fits({})) == (True, False)
+
+
+@given(st.recursive(st.text(), lambda inner: st.dictionaries(st.text(), inner, max_size=3), max_leaves=4))
+def test_a_json_schema_that_is_json_is_read_as_json(value):
+    pytest.importorskip("jsonschema")
+    for written in (json.dumps({"const": value}), json.dumps({"const": value}, ensure_ascii=False, indent="\t")):
+        assert _schema(written)(value)

@@ -56,7 +56,14 @@ def test_every_reader_of_pairs_says_what_it_could_not_read(name):
 
 
 @pytest.mark.parametrize(
-    "said", [NOTHING, "{}", '{"correct": "maybe", "confidence": 3}', '{"correct": "yes", "confidence": "high"}']
+    "said",
+    [
+        NOTHING,
+        "{}",
+        '{"correct": "unknown", "confidence": 3}',
+        '{"correct": "maybe", "confidence": 3}',
+        '{"correct": "yes", "confidence": "high"}',
+    ],
 )
 def test_a_judgement_with_a_confidence_needs_both(said):
     with hearing() as heard:
@@ -82,6 +89,14 @@ def heard_by(said: str) -> list:
 def test_a_verdict_in_json_that_decides_nothing_is_a_failure(said):
     [found] = heard_by(json.dumps(said))
     assert found.kind in UNREAD
+
+
+@pytest.mark.parametrize(
+    "said, wanted", [({"pass": False, "score": "?"}, "score that is a number"), ({"pass": 2}, "pass that is true")]
+)
+def test_a_verdict_that_cannot_be_read_says_what_it_lacks(said, wanted):
+    [found] = heard_by(json.dumps(said))
+    assert f"no {wanted}" in found.message
 
 
 def test_a_judge_that_answers_in_words_is_said_to_have_been_asked_for_json():

@@ -14,9 +14,9 @@ from typing import Any
 
 from proctor.data.dataset_card import CardConfiguration, card_configurations
 from proctor.data.found_files import below, file_named, files_named, matching
-from proctor.data.hub_dataset import FILE_FORMATS, Dataset
+from proctor.data.hub_dataset import FILE_FORMATS, Dataset, no_configuration
 from proctor.effects import Author
-from proctor.errors import DatasetNotFoundError, did_you_mean
+from proctor.errors import DatasetNotFoundError
 
 _NOT_DATA = (".yaml", ".yml", ".md", ".py")  # exams, configs and words about data; nothing of it is read as rows
 _OF_RUNS = ("samples.jsonl", "results.json")  # in a folder that is of data and of a run, by --output .
@@ -66,13 +66,7 @@ def _chosen(dataset: Dataset, known: Mapping[str, CardConfiguration], folder: Pa
     if name in known:
         return known[name]
     if name not in ("", "default") or known:
-        raise DatasetNotFoundError(
-            f"the dataset {dataset} has no configuration '{name}'"
-            if name
-            else f"the dataset {dataset} needs a configuration",
-            path=str(folder),
-            hint=did_you_mean(name, known) or (f"choose one of {', '.join(list(known)[:20])}" if known else ""),
-        )
+        raise no_configuration(dataset, name, list(known), folder)
     return CardConfiguration("default")
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from proctor.data.bounds import check_file
 from proctor.data.found_files import files_named
 from proctor.data.hub_access import hub_answers
-from proctor.data.hub_dataset import FILE_FORMATS, Dataset
+from proctor.data.hub_dataset import FILE_FORMATS, Dataset, no_configuration
 from proctor.data.mapped_folder import configurations, hub_folder
 from proctor.data.read_once import once
 from proctor.effects import INSIDE, has_scheme, parts_of_address
@@ -108,13 +108,7 @@ def mapped_files(folder: Path, dataset: Dataset) -> Mapping[str, tuple[str, ...]
     if not name and len(known) == 1:
         name = next(iter(known))
     if name not in known:
-        raise DatasetNotFoundError(
-            f"the dataset {dataset} has no configuration '{name}'"
-            if name
-            else f"the dataset {dataset} needs a configuration",
-            path=str(folder),
-            hint=did_you_mean(name, known) or f"choose one of {', '.join(list(known)[:20])}",
-        )
+        raise no_configuration(dataset, name, list(known), folder)
     who = dataset.author
     files = {
         split: tuple(path for each in patterns for path in files_named(each, folder, who, "the dataset"))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from proctor.data.mapped_folder import local_folder
 from proctor.effects import Author, Effect, has_scheme, reading, require, writing
+from proctor.errors import DatasetNotFoundError, did_you_mean
 
 
 @dataclass(frozen=True)
@@ -79,3 +80,15 @@ def paths_in(files: Any) -> Iterator[str]:
 
 FILE_FORMATS = frozenset({"json", "csv", "parquet", "text", "arrow", "webdataset", "imagefolder", "audiofolder"})
 """Names of ``datasets`` that read files instead of a dataset of that name."""
+
+
+def no_configuration(dataset: Dataset, name: str, known: Sequence[str], folder: Path) -> DatasetNotFoundError:
+    """Return the error of a configuration that is not there, or that nobody named; it tells those that are."""
+    what = f"has no configuration '{name}'" if name else "needs a configuration"
+    more = f" and {len(known) - _TOLD} more, listed in {folder}" if len(known) > _TOLD else ""
+    there = f"choose one of {', '.join(known[:_TOLD])}{more}" if known else ""
+    hint = did_you_mean(name, known) or there
+    return DatasetNotFoundError(f"the dataset {dataset} {what}", path=str(folder), hint=hint)
+
+
+_TOLD = 20  # configurations: more make a message a list

@@ -24,6 +24,7 @@ from proctor.ir import Failure
 
 _LOOKED_AT = 1 << 20  # bytes from which the encoding is guessed
 _HIGH = re.compile(rb"[\x80-\xff]+")
+_CHINESE = re.compile(rb"[\xa1-\xa3\xb0-\xd7][\xa1-\xfe]")
 
 
 def not_utf8(path: str, error: UnicodeDecodeError, line: int = 0) -> DataError:
@@ -34,7 +35,7 @@ def not_utf8(path: str, error: UnicodeDecodeError, line: int = 0) -> DataError:
         error: What Python says of the bytes.
         line: Where, where that is known.
     """
-    found = _guess(bytes(error.object)[:_LOOKED_AT])
+    found = guessed_encoding(bytes(error.object))
     place = Path(path)
     to = shlex.quote(str(place.with_name(f"{place.stem}-utf8{place.suffix}")))
     hint = f"iconv -f {found.upper()} -t UTF-8 {shlex.quote(path)} > {to}" if found else "save it as UTF-8"
@@ -43,16 +44,16 @@ def not_utf8(path: str, error: UnicodeDecodeError, line: int = 0) -> DataError:
     return DataError("the file is not UTF-8 text", location=Location(path, line), why=why, hint=hint)
 
 
-def _guess(head: bytes) -> str:
+def guessed_encoding(data: bytes) -> str:
     """Return the encoding that bytes seem to be of, ``""`` where nothing tells.
 
-    Letters with accents stand alone among others; Chinese is bytes beyond ASCII side by side.
+    Of Chinese, most bytes beyond ASCII are pairs of the common characters and marks of GB 2312.
     """
+    head = data[:_LOOKED_AT]
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
-    runs = [len(run) for run in _HIGH.findall(head)]
-    alone = sum(length == 1 for length in runs)
-    found = "cp1252" if 2 * alone > len(runs) else "gb18030"
+    common = sum(map(len, _CHINESE.findall(head)))
+    found = "gb18030" if 2 * common > sum(map(len, _HIGH.findall(head))) else "cp1252"
     return found if _reads(head, found) else ""
 
 

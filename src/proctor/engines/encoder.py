@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Any
 
 from proctor.errors import UsageError
@@ -17,7 +17,9 @@ from proctor.ir import Message, Prompt, message_text
 from proctor.logs import get_logger
 
 Ids = list[int]
-_GAP = re.compile(r"[A-Za-z] [A-Za-z]")
+_GAP = re.compile(r"(?<=[A-Za-z])(?= (?:[A-Za-z]|$))")
+_PROBE = "A b one of\nthe next (one two) 3 more words\nUpper Case IS hereabouts don't stop: at\n\nB. all of it"
+"""Words of several lengths and cases at the beginnings and ends of lines, behind digits and marks."""
 _CUT = re.compile(r"\n[^\n]*?[A-Za-z](?= [A-Za-z])")
 """Where texts are cut: behind the first word of each line that another one follows, so that shared lines are shared."""
 
@@ -267,16 +269,19 @@ class Encoder:
 
 
 def _keeps_words_apart(tokenizer: Any) -> bool:
-    """Whether no token of a tokenizer reaches over a blank between two letters, whatever stands around them."""
+    """Whether no token of a tokenizer reaches over a blank between two letters, and none depends on what lies there."""
     backend = getattr(tokenizer, "backend_tokenizer", None)
     splitter = getattr(backend, "pre_tokenizer", None)
     if backend is None or splitter is None or getattr(backend.model, "dropout", None):
         return False
-    added = backend.get_added_tokens_decoder().values()
-    if any(_GAP.search(each.content) or (each.rstrip and each.content[-1:].isalpha()) for each in added):
-        return False
     normal = backend.normalizer.normalize_str if backend.normalizer is not None else str
-    return all(len(splitter.pre_tokenize_str(normal(words))) > 1 for words in ("word next", "A b", "Upper Case"))
+    for each in backend.get_added_tokens_decoder().values():
+        ends_in_word = each.rstrip and each.content[-1:].isalpha()
+        if ends_in_word or any(map(_GAP.search, (each.content, normal(each.content)))):
+            return False
+    pieces = [normal(piece) for piece in _GAP.split(_PROBE)]
+    parted = {end for _, (_, end) in splitter.pre_tokenize_str("".join(pieces))}
+    return normal(_PROBE) == "".join(pieces) and parted.issuperset(accumulate(map(len, pieces)))
 
 
 def _move_space(context: str, continuation: str) -> tuple[str, str]:

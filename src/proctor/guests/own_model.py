@@ -63,7 +63,8 @@ class OwnModel(Engine):
         super().prepare()
         called = self._called
         if unknown := [each for each in self._parameters if each not in _SEEN]:
-            raise UsageError(f"{called} takes '{unknown[0]}'", why=f"a model is given {', '.join(_SEEN)}")
+            hint = f"call it 'prompt', or 'messages' for a chat, or wrap it: lambda prompt: f({unknown[0]}=prompt)"
+            raise UsageError(f"{called} takes '{unknown[0]}'", why=f"a model is given {', '.join(_SEEN)}", hint=hint)
         if not {"prompt", "messages"} & set(self._parameters):
             raise UsageError(f"{called} takes neither 'prompt' nor 'messages'", why="one of them is the question")
         if self.max_concurrency < 1:

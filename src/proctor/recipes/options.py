@@ -344,7 +344,7 @@ class ExamOptions:
     )
     choices_column: str | None = declare(
         "--choices-column",
-        help="Of a table: the column of the choices, or one for each.",
+        help="Of a table: the column of the choices, or one for each; '' for none.",
         section="Which exams",
         metavar="NAME[,NAME]",
         where={"tables": "the column of the choices, or one column for each", _ALL: NO_TABLE},

@@ -24,7 +24,7 @@ from proctor.logs import get_logger
 from proctor.recipes.exam import Exam, limited, suited
 from proctor.recipes.fingerprint import FINGERPRINT
 from proctor.recipes.metric_code import installed_version
-from proctor.results.summary import ScoreRow, ending_notes, failure_notes, interval, score_rows, shown
+from proctor.results.summary import ScoreRow, ending_notes, failure_notes, first_failures, interval, score_rows, shown
 from proctor.running.accounts import Distinct, Sent, Tally, cost_of
 from proctor.running.anew import Renewal
 from proctor.running.budget import price_table
@@ -122,7 +122,8 @@ class RunResult:
         """Return the main scores with their intervals, a line each, and what is to be said of them."""
         rows = list(score_rows(self.results))
         lines = [f"{row.task}: {row.metric} {shown(row.value)} ({interval(row)}), n = {row.scored}" for row in rows]
-        return "\n".join([*lines, *failure_notes(rows), *ending_notes(rows)])
+        reasons = [f"  {kind}: {message}" for kind, message in first_failures(self.grades.values()).items()]
+        return "\n".join([*lines, *failure_notes(rows), *reasons, *ending_notes(rows)])
 
 
 def run_exams(

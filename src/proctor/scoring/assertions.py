@@ -373,12 +373,20 @@ def json_in(text: str) -> Iterable[Any]:
             yield value
 
 
+def _forgiven_json(text: str) -> Any:
+    """Return the value of JSON, or of YAML, which is JSON with a comma too many; not all JSON is YAML."""
+    try:
+        return parse_json(text)
+    except ValueError:
+        return parse_yaml(text, CoreLoader)
+
+
 def _schema(value: Any) -> Callable[[Any], bool]:
     """Return whether JSON fits a schema; everything does where there is none."""
     if value is None:
         return lambda _: True
     try:
-        schema = parse_yaml(value, CoreLoader) if isinstance(value, str) else value  # JSON, its commas forgiven
+        schema = _forgiven_json(value) if isinstance(value, str) else value
     except YAMLError as error:
         raise ScoringError(f"the JSON schema {value!r} is not JSON", why=str(error)) from None
     if not isinstance(schema, dict | bool):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from proctor.dialects.resolve import resolve_tasks
-from proctor.errors import DatasetNotFoundError, UsageError
+from proctor.errors import DataError, DatasetNotFoundError, UsageError
 from proctor.recipes.options import ExamOptions
 from proctor.settings import settings
 
@@ -68,6 +68,21 @@ def test_the_split_that_nobody_named_is_said(hub, heard):
     asked("hf/a/cards/easy/test")
     asked("hf/b/plain/train")
     assert "is asked" not in heard.text
+
+
+def test_a_split_whose_answers_are_secret_is_asked_where_it_is_named_and_not_else(hub, heard):
+    (hub / "b/plain/test.jsonl").write_text('{"question": "s1?", "answer": ""}\n' * 2)
+    assert asked("hf/b/plain") == ("hf/b/plain", ["v1?"])
+    assert "the split 'validation' is asked, since 'test' has no right answers" in heard.text
+    with pytest.raises(DataError, match="'answer' is empty"):
+        asked("hf/b/plain/test")
+
+
+def test_of_many_configurations_a_message_says_how_many_it_leaves_out(hub):
+    more = "".join(f"- config_name: c{n}\n  data_files: easy/test.jsonl\n" for n in range(20))
+    (hub / "a/cards/README.md").write_text(CARD.replace("configs:\n", f"configs:\n{more}"))
+    with pytest.raises(DatasetNotFoundError, match="c19 and 2 more, listed in"):
+        asked("hf/a/cards")
 
 
 def test_brackets_and_options_say_what_they_say_of_tables(hub):

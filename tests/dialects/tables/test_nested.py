@@ -202,3 +202,19 @@ def test_pictures_elsewhere_and_nowhere_are_refused(tmp_path: Path, cell: str, w
     (tmp_path / "in").mkdir()
     with pytest.raises(ProctorError, match=why):
         asked(table(tmp_path / "in", {"question": "What?", "image": cell, "answer": "red"}))
+
+
+def test_conversations_of_sharegpt_are_chats(tmp_path: Path) -> None:
+    talk = [
+        {"from": "system", "value": "Be brief"},
+        {"from": "human", "value": "Hi"},
+        {"from": "gpt", "value": "Hello"},
+    ]
+    (exam,) = resolve_tasks([table(tmp_path, {"conversations": talk})])
+    (question,) = exam.questions()
+    prompt = list(question.requests[0].prompt.messages)
+    assert prompt == [{"role": "system", "content": "Be brief"}, {"role": "user", "content": "Hi"}]
+    assert question.exchange.references == ("Hello",)
+    for other in ([{"from": "narrator", "value": "x"}], [{"from": "gpt", "value": 1}], ["x"]):
+        with pytest.raises(ProctorError):
+            list(resolve_tasks([table(tmp_path, {"conversations": talk}, {"conversations": other})])[0].afresh())

@@ -13,7 +13,7 @@ import pytest
 from tests_commands import proctor
 
 from proctor.dialects.resolve import resolve_tasks
-from proctor.dialects.tables.reader import is_table, read_table, separator_of
+from proctor.dialects.tables.reader import is_table, name_of, read_table, separator_of
 from proctor.dialects.tables.resolve import _BESIDE
 from proctor.dialects.tables.validate import validate
 from proctor.engines.scripted import ScriptedEngine
@@ -62,6 +62,34 @@ def test_separators_are_found_out(tmp_path, separator):
     assert separator_of(text) == separator
     found = read_table(str(written(tmp_path, f"rows{ord(separator)}.csv", text)))
     assert [list(row.values()) for row in found] == rows[1:]
+
+
+@pytest.mark.parametrize("encoding", ["gbk", "gb18030"])
+def test_tables_of_chinese_programs_are_read_and_said_to_be_guessed(tmp_path, heard, encoding):
+    text = "题干,选项A,选项B,答案\n首都是？,上海,北京,Ｂ\n河流？,长江,黄河,A、\n"
+    (exam,) = resolve_tasks([str(written(tmp_path, "题.csv", text.encode(encoding)))])
+    assert "read as GB18030" in heard.text
+    assert [each.exchange.gold for each in exam.questions()] == [1, 0]
+
+
+def test_a_header_with_other_commas_is_refused(tmp_path):
+    with pytest.raises(DataError, match="(?s)one column, '问题，答案'.*write , between cells"):
+        read_table(str(written(tmp_path, "full.csv", "问题，答案\na，b\n")))
+
+
+def test_choices_in_one_cell_are_told_apart_by_their_letters(tmp_path):
+    text = "question,choices,answer\nQ?,A.red B. blue,B\nR?,甲；乙,A\n"
+    (exam,) = resolve_tasks([str(written(tmp_path, "rows.csv", text))])
+    shown = [each.requests[0].pairs[0].context.text for each in exam.questions()]
+    assert shown == ["Q?\nA. red\nB. blue\nAnswer:", "R?\nA. 甲\nB. 乙\nAnswer:"]
+
+
+def test_several_right_choices_are_asked_as_the_message_says(tmp_path):
+    path = str(written(tmp_path, "rows.csv", "question,A,B,answer\nQ?,x,y,AB\nR?,x,y,B\n"))
+    (exam,) = resolve_tasks([path])
+    assert "--choices-column '' and --prompt" in next(iter(exam.questions())).failure.message
+    (exam,) = resolve_tasks([path], ExamOptions(choices_column="", prompt=("{question} A {A} B {B}",)))
+    assert [each.requests[0].prompt.text for each in exam.questions()] == ["Q? A x B y", "R? A x B y"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252"])
@@ -564,8 +592,28 @@ def test_rows_in_an_object_are_a_table(tmp_path, key):
     assert prompts(exam_of(path)) == ["Capital of Peru?"]
 
 
+def test_an_object_whose_rows_lie_deeper_is_refused_with_a_reason(tmp_path):
+    with pytest.raises(DataError, match="no list of rows"):
+        exam_of(written(tmp_path, "rows.json", json.dumps({"meta": {"data": [ROW]}})))
+
+
 @pytest.mark.parametrize(
     "value", [{"data": ["a"]}, {"data": {"a": 1}}, {"other": [ROW]}, {"__type__": "task_card", "data": [ROW]}, {}]
 )
 def test_other_objects_are_no_tables(tmp_path, value):
     assert not is_table(str(written(tmp_path, "rows.json", json.dumps(value))))
+
+
+@pytest.mark.parametrize(
+    "path, name",
+    [
+        ("gsm8k/main/test.parquet", "gsm8k-test"),
+        ("/hub/openai/gsm8k/data/train-00000-of-00002.parquet", "gsm8k-train"),
+        ("./test.csv", "test"),
+        ("../data/dev.jsonl.gz", "dev"),
+        ("a/tests.csv", "tests"),
+        ("a/B.CSV.GZ", "B"),
+    ],
+)
+def test_exams_of_files_that_are_splits_are_called_by_their_folder(path, name):
+    assert name_of(path) == name

@@ -1,5 +1,6 @@
 """Tables in the layouts of the datasets that are asked most: nobody has to name their columns."""
 
+import csv
 import json
 from pathlib import Path
 
@@ -7,8 +8,10 @@ import pytest
 
 from proctor.dialects.resolve import resolve_tasks
 from proctor.dialects.tables.usual_columns import example_column, final_answer, final_of, usual, usual_choices
+from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import ProctorError
 from proctor.recipes.options import ExamOptions
+from proctor.running.run import run_exams
 
 LAYOUTS = {
     "arc": (
@@ -139,8 +142,24 @@ def test_numbers_that_end_solutions_are_compared_as_numbers(tmp_path, heard):
     heard.clear()
     resolve_tasks([path], ExamOptions(metric=("exact",)))
     assert "last number" not in heard.text
-    resolve_tasks([written(tmp_path, {"question": "a", "answer": "x\n#### blue"})])
+    resolve_tasks([written(tmp_path, {"question": "a", "answer": "x\n#### 12 apples"})])
+    assert "last number" in heard.text
+    heard.clear()
+    for other in ("blue", "5 or 6", "1/2", "3x"):
+        resolve_tasks([written(tmp_path, {"question": "a", "answer": f"x\n#### {other}"})])
     assert "last number" not in heard.text
+
+
+@pytest.mark.parametrize("right", [r"\frac{1}{2}", r"3\sqrt{13}", r"5\pi", "5 pi", "x = 5", "[1, 2)", "1,2", "2^{3}"])
+def test_a_formula_is_not_its_last_number(tmp_path, heard, right):
+    resolve_tasks([written(tmp_path, {"problem": "a", "solution": rf"so $\boxed{{{right}}}$"})])
+    assert "last number" not in heard.text
+
+
+@pytest.mark.parametrize("right", ["5", "-1,200.5", "$5", "5 %", "\u22123"])
+def test_a_number_in_a_box_is_compared_as_one(tmp_path, heard, right):
+    resolve_tasks([written(tmp_path, {"problem": "a", "solution": rf"so $\boxed{{{right}}}$"})])
+    assert "last number" in heard.text
 
 
 def test_demos_show_whole_solutions(tmp_path):
@@ -163,6 +182,45 @@ def test_classes_that_the_question_does_not_name_are_told_of(tmp_path, heard):
     resolve_tasks([written(tmp_path, *rows)], ExamOptions(prompt=("{text}: good or bad?",)))
     resolve_tasks([written(tmp_path, *({**row, "text": f"Is it good? {row['text']}"} for row in rows))])
     assert "is not told" not in heard.text
+
+
+def test_a_word_that_is_in_a_text_by_chance_names_no_class_and_one_prompt_shows_all(tmp_path, heard):
+    rows = [{"passage": "p", "question": f"Is it {n}?", "answer": ("no", "yes")[n % 2]} for n in range(20)]
+    rows[3]["question"] = "Is no news good news?"
+    resolve_tasks([written(tmp_path, *rows)])
+    assert r"--prompt $'{passage}\n\n{question}\n\nno or yes?'" in heard.text
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv"])
+def test_datasets_that_pandas_wrote_to_a_table_are_read_as_what_they_are(tmp_path, ending):
+    squad = (
+        "{'text': array(['Paris', \"it's Paris\"],\n      dtype=object), 'answer_start': array([1, 2], dtype=int32)}"
+    )
+    arc = "{'text': array(['red, or', 'blue'], dtype=object), 'label': array(['A', 'B'], dtype=object)}"
+    for cell, wanted in ((squad, ("Paris", "it's Paris")), ("{'text': ['Paris', 'X']}", ("Paris", "X"))):
+        assert _asked(tmp_path, ending, {"question": "q", "answers": cell}).exchange.references == wanted
+    for cell in (arc, "['red, or'\n 'blue']"):
+        found = _asked(tmp_path, ending, {"question": "q", "choices": cell, "answer": "B"})
+        assert "A. red, or\nB. blue" in found.requests[0].pairs[0].context.text
+    program = "{'a': [1, 2]}"
+    assert _asked(tmp_path, ending, {"question": "q", "answer": program}).exchange.references == (program,)
+
+
+def _asked(folder, ending, row):
+    path = folder / f"{len(list(folder.iterdir()))}{ending}"
+    with path.open("w", newline="") as file:
+        table = csv.DictWriter(file, row, delimiter="\t" if ending == ".tsv" else ",")
+        table.writeheader()
+        table.writerow(row)
+    (exam,) = resolve_tasks([str(path)])
+    return next(iter(exam.questions()))
+
+
+def test_a_picture_beside_the_name_of_its_file_is_shown(tmp_path, heard):
+    row = {"question": "q", "image": "images/1.jpg", "decoded_image": "data:image/png;base64,AAAA", "answer": "B"}
+    (exam,) = resolve_tasks([written(tmp_path, row)])
+    assert "shows 'decoded_image'" in heard.text
+    assert "AAAA" in str(next(iter(exam.questions())).requests[0].prompt.messages)
 
 
 def test_an_unanswerable_question_fails_alone(tmp_path):
@@ -221,3 +279,20 @@ def test_choices_of_chinese_tables_are_found(tmp_path):
     (exam,) = resolve_tasks([written(tmp_path, row)])
     (question,) = exam.questions()
     assert question.exchange.gold == 1
+
+
+def test_instructions_of_ifeval_are_checked(tmp_path, heard):
+    rows = [
+        {"prompt": "No commas.", "instruction_id_list": ["punctuation:no_comma"], "kwargs": [{"num_words": None}]},
+        {
+            "prompt": "Ten words.",
+            "instruction_id_list": ["length_constraints:number_words", "punctuation:no_comma"],
+            "kwargs": [{"relation": "at least", "num_words": 10, "keyword": None}, None],
+        },
+    ]
+    (exam,) = resolve_tasks([written(tmp_path, *rows)])
+    assert "the instructions in 'instruction_id_list' are checked (--metric IFEvaluator)" in heard.text
+    result = run_exams([exam], ScriptedEngine(answer="four words without commas"), log=tmp_path / "log.db")
+    found = result.results["rows"]
+    assert found["Prompt-level-strict-accuracy"] == 50.0
+    assert found["Inst-level-strict-accuracy"] == pytest.approx(200 / 3)

@@ -143,6 +143,9 @@ def test_services_that_take_no_address_of_a_sound_get_it_inside(url):
     assert mp3["input_audio"]["format"] == "mp3"
     with pytest.raises(CallError, match="is an address"):
         protocol(OpenAIProtocol, url).inlined(chat("audio_url", "https://a.b/c.mp3"))
+    parts = ["words", {"type": "audio_url", "audio_url": "data:audio/wav;codecs=1;base64,AAAA"}]
+    mixed = protocol(OpenAIProtocol, url).inlined(Prompt([{"role": "user", "content": parts}])).payload[0]["content"]
+    assert mixed == ["words", {"type": "input_audio", "input_audio": {"data": "AAAA", "format": "wav"}}]
     picture = chat("image_url", "data:image/png;base64,AAAA")
     assert protocol(OpenAIProtocol, url).inlined(picture) == picture
 

@@ -516,6 +516,8 @@ class Caching(LLM):
             named = [name for name in NAMES if getattr(each, name) is not None and name not in self.knows]
             assert not named, f"unexpected keyword argument {named}"
             assert each.trace_decode_token_ids is None or self.arguments.get("enable_trace_replay")
+        if self.habit == "reads no prompts" and any(each.prompt_logprobs is not None for each in several):
+            raise ValueError("prompt_logprobs is not supported")
         return super().generate(*arguments, **options)
 
     def _output(self, ids, parameters):
@@ -627,3 +629,9 @@ def test_choices_are_asked_behind_the_cached_context_where_that_gives_the_same(
             assert (one.is_greedy, one.token_count) == (other.is_greedy, other.token_count)
     if way != "by prompt_logprobs" and not habit:
         assert Caching.computed < 0.6 * computed
+
+
+def test_a_way_that_cannot_be_compared_is_not_taken(caching, monkeypatch):
+    monkeypatch.setattr(Caching, "habit", "reads no prompts")
+    found = dict(caching.score(LETTERS))
+    assert all("prompt_logprobs is not supported" in each.failure.message for each in found.values())

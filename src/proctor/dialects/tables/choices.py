@@ -11,17 +11,18 @@ import string
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
+from unicodedata import normalize
 
 from proctor.errors import DataError, Location, UsageError
-from proctor.foreign_text import parse_json, parse_literal
+from proctor.foreign_text import parse_json, parse_printed
 
 Row = Mapping[str, Any]
 Way = Literal["label", "letter", "text", "number from 0", "number from 1"]
 """How an answer names a choice."""
 
 LETTERS: Final = string.ascii_uppercase
-_SEPARATORS: Final = (r"\n", r"\|", r"(?<!\x00);")
-"""What separates choices in one cell that is not a list; commas do not, for choices have them."""
+_SEPARATORS: Final = (r"\n", r"\||\uff5c", r"(?<!\x00);|\uff1b", r"(?:^|\s+)[A-Z][.\uff0e、:\uff1a)\uff09]\s*")
+"""What separates choices in one cell that is no list, at last their letters; commas do not, for choices have them."""
 _ENTITY: Final = re.compile(r"(&(?:#\d+|#[xX][0-9a-fA-F]+|[a-zA-Z]\w*));")
 """A sign as HTML writes it (``&amp;``): its semicolon separates nothing."""
 _NUMBER: Final = re.compile(r"(\d+)(?:\.0+)?")
@@ -105,7 +106,8 @@ def choices_of(row: Row, columns: Sequence[str]) -> Choices:
     while texts and not texts[-1]:  # a question with fewer choices than others
         texts.pop()
     if len(texts) < 2 or not all(texts):  # noqa: PLR2004 - a choice is between two at least
-        raise DataError(f"there are no choices in this row: {texts}", hint="a list, or texts with | or ; between them")
+        hint = "a list, or texts with | or ; between them; rows whose answers are written stand in another table"
+        raise DataError(f"there are no choices in this row: {texts}", hint=hint)
     if len(texts) > len(LETTERS):
         raise DataError(f"a row has {len(texts)} choices, and there are {len(LETTERS)} letters")
     are_texts = all(isinstance(each, str | bytes) for each in values[: len(texts)])
@@ -123,7 +125,7 @@ def _listed(value: Any) -> tuple[Sequence[Any], Sequence[str]]:
         return value, ()
     text = shown(value).strip()
     if text[:1] in tuple("[({") and text[-1:] in tuple("])}"):
-        for parse in (parse_json, parse_literal):
+        for parse in (parse_json, parse_printed):
             try:
                 parsed = parse(text)
             except (SyntaxError, ValueError, TypeError):
@@ -132,7 +134,8 @@ def _listed(value: Any) -> tuple[Sequence[Any], Sequence[str]]:
                 return _listed(parsed)
     kept = _ENTITY.sub("\\1\0;", text)
     mark = next((each for each in _SEPARATORS if re.search(each, kept)), None)
-    return [each.replace("\0", "") for each in re.split(mark, kept)] if mark else [], ()
+    parts = [each.replace("\0", "") for each in re.split(mark, kept)] if mark else []
+    return parts[1:] if mark == _SEPARATORS[-1] and not parts[0] else parts, ()
 
 
 # -- the right one ----------------------------------------------------------------------------------------------------
@@ -144,7 +147,7 @@ def _places(choices: Choices, answer: str) -> Iterator[tuple[Way, int]]:
         yield "label", choices.labels.index(answer)
     if (place := _place_of_text(choices.texts, answer)) is not None:
         yield "text", place
-    letter = answer.strip("().").upper()
+    letter = normalize("NFKC", answer).strip("().、 ").upper()
     if len(letter) == 1 and letter in LETTERS[: len(choices.texts)]:
         yield "letter", LETTERS.index(letter)
     if number := _NUMBER.fullmatch(answer):
@@ -197,11 +200,18 @@ class AnswerKey:
                 hint="answer with letters, or in texts",
             )
         if not found:
+            several = _SEVERAL_LETTERS.fullmatch(normalize("NFKC", answer))
             raise DataError(
                 f"the answer '{answer}' is none of the choices {list(choices.texts)}",
-                hint="a letter, or the text of a choice",
+                hint=_AS_TEXT if several else "a letter, or the text of a choice",
             )
         return next(iter(found.values()))
+
+
+_SEVERAL_LETTERS: Final = re.compile(r"[A-Z](?:[\s,;|、]*[A-Z])+")
+_AS_TEXT: Final = (
+    "where several are right, answers are written: --choices-column '' and --prompt TEXT with a {column} for each"
+)
 
 
 def answer_key(path: str, rows: Sequence[Row], column: str, choices: tuple[str, ...]) -> AnswerKey:

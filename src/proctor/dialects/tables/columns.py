@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from proctor.dialects.tables.choices import LETTERS, AnswerKey, answer_key, choices_of, filled, shown, single
 from proctor.dialects.tables.media import media_in
@@ -25,7 +26,7 @@ from proctor.dialects.tables.usual_columns import (
     usual_choices,
 )
 from proctor.errors import DataError, Location, UsageError, did_you_mean
-from proctor.foreign_text import parse_json, parse_literal
+from proctor.foreign_text import parse_json, parse_printed
 from proctor.ir import Message
 from proctor.prompts.chat_text import is_chat
 from proctor.scoring.call_checks import calls_of, calls_text
@@ -99,7 +100,7 @@ def find_columns(path: str, rows: Rows, given: Mapping[str, Any], *, needs_answe
         answer, final = _right(rows, names)
         if answer is None and needs_answer:
             _nothing(path, names, "right", "--answer-column NAME, or record answers only with --predict-only")
-    found = choices or usual_choices([each for each in names if each != answer])
+    found = () if listed == "" else choices or usual_choices([each for each in names if each != answer])
     if prompt is not None and not found and not placeholders(prompt):
         raise UsageError(
             "--prompt asks the same of every row",
@@ -299,21 +300,27 @@ def _written(row: Row, column: str) -> str | list[str]:
 
 
 def ends_in_numbers(rows: Rows, columns: Columns) -> bool:
-    """Whether all right answers are the end of a solution and a number."""
+    r"""Whether all right answers are the end of a solution and one number, which ``\frac{1}{2}`` is not here."""
     from proctor.scoring.assertions import numbers_in  # which most tables do not need
 
-    answer = answering(columns)
-    return all(numbers_in(answer(row)) for row in rows)
+    answer, alone = answering(columns), _COUNTED if columns.final == "####" else _ALONE
+    return all(alone.fullmatch(answer(row)) and len(numbers_in(answer(row))) == 1 for row in rows)
+
+
+_ALONE: Final = re.compile(r"[$€£¥]?\s*[-+\u2212]?[\d.,]+\s*%?")
+_COUNTED: Final = re.compile(rf"{_ALONE.pattern}(?:\s[A-Za-z. ]+)?")
+"""A number; in the box of a formula a word behind it may be a factor."""
 
 
 def classes_unsaid(rows: Rows, columns: Columns) -> list[str]:
-    """Return the few answers that a table has over and over, where its questions do not name them."""
+    """Return the few answers that a table has over and over, where most of its questions name none of them."""
     cells = [row.get(str(columns.answer)) for row in rows]
     classes = sorted({shown(each) for each in cells if isinstance(each, str | int)})
     if not 1 < len(classes) <= _MOST_CLASSES or len(rows) < _ROWS_OF_CLASSES:
         return []
-    asked = " ".join(str(row.get(name)) for row in rows[:_ROWS_OF_CLASSES] for name in columns.asked).casefold()
-    return [] if any(each.casefold() in asked for each in classes) else classes
+    asked = [" ".join(str(row.get(name)) for name in columns.asked).casefold() for row in rows[:_ROWS_OF_CLASSES]]
+    named = re.compile(rf"(?<!\w)(?:{'|'.join(re.escape(each.casefold()) for each in classes)})(?!\w)")
+    return [] if sum(named.search(text) is not None for text in asked) * 2 >= len(asked) else classes
 
 
 _MOST_CLASSES, _ROWS_OF_CLASSES = 8, 20
@@ -344,7 +351,7 @@ def listed_in(cell: str) -> list[str] | None:
     text = cell.strip()
     if not (text.startswith("[") and text.endswith("]")):
         return None
-    for parse in (parse_json, parse_literal):
+    for parse in (parse_json, parse_printed):
         try:
             found = parse(text)
         except (SyntaxError, ValueError, TypeError):

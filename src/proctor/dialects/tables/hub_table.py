@@ -11,7 +11,8 @@ from typing import Final, NamedTuple
 
 from proctor.data import hub
 from proctor.data.dataset_file import dataset_file
-from proctor.dialects.tables.reader import Row, Rows, read_table, with_class_names
+from proctor.dialects.tables.reader import Row, Rows, class_names, columns_of, read_table, with_class_names
+from proctor.dialects.tables.usual_columns import usual_answers
 from proctor.errors import DatasetNotFoundError, UsageError, did_you_mean
 from proctor.logs import get_logger
 
@@ -48,11 +49,13 @@ def hub_table(name: str) -> HubTable | None:
         dataset_file(path, _EXAM, revision or None)
     except DatasetNotFoundError:
         source, split = _chosen(path, parts[2:], revision or None)
+        rows = _rows_of(source, split)
         if parts[-1] != split:
-            get_logger().warning("%s: the split '%s' is asked", name, split)
+            split, rows, why = _labelled(source, split, rows)
+            get_logger().warning("%s: the split '%s' is asked%s", name, split, why)
         others = [each for each in hub.split_names(source) if each != split]
         pool = next((each for each in _OF_DEMOS if each in others), None)
-        return HubTable(_rows_of(source, split), source, None if pool is None else partial(_rows_of, source, pool))
+        return HubTable(rows, source, None if pool is None else partial(_rows_of, source, pool))
     return None
 
 
@@ -85,12 +88,24 @@ def _split_of(source: hub.Dataset, splits: Sequence[str], named: str = "") -> st
     return named or next((each for each in _SPLITS if each in splits), splits[0])
 
 
+def _labelled(source: hub.Dataset, split: str, rows: Rows) -> tuple[str, Rows, str]:
+    """Return the split that is asked, its rows and why it is another than the usual one, whose answers are secret."""
+    others = [each for each in _SPLITS if each != split and each in hub.split_names(source)]
+    if others and _is_secret(rows) and not _is_secret(found := _rows_of(source, others[0])):
+        return others[0], found, f", since '{split}' has no right answers"
+    return split, rows, ""
+
+
+def _is_secret(rows: Rows) -> bool:
+    answer = usual_answers(rows, columns_of(rows))
+    return answer is not None and all(row.get(answer) in (None, "") for row in rows)
+
+
 def _rows_of(source: hub.Dataset, split: str) -> Rows:
     folder = hub.local_folder(source.path)
     files = None if folder is None else hub.mapped_files(folder, source)
     if files is not None:
         return [row for file in files[split] for row in read_table(file)]
     found = hub.library_split(source, split)
-    features = getattr(found, "features", None) or {}
     rows: Sequence[Row] = list(hub.rows_of(found))
-    return with_class_names(rows, {name: each.names for name, each in features.items() if hasattr(each, "str2int")})
+    return with_class_names(rows, class_names(found))

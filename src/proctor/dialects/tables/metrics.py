@@ -24,6 +24,9 @@ DEFAULT: Final = "exact"
 
 _NAMED: Final = re.compile(r"\{([^{}:]+)\}")
 """A column in braces, single or double."""
+FOLLOWED: Final = "IFEvaluator"
+FOLLOWED_BY: Final = ("instruction_id_list", "kwargs")
+"""The metric of instructions that a program can check, and the columns that it reads (IFEval's)."""
 LABELS: Final = frozenset({"accuracy", "f1_macro", "f1_micro", "f1_weighted"})
 """Metrics of classes, which compare to the letter."""
 
@@ -128,6 +131,6 @@ def _in_code(name: str) -> Artifact:
 def _needs_answer(name: str) -> bool:
     from proctor.scoring.assertions import parse_assertion
 
-    if is_code(name):
+    if is_code(name) or name == FOLLOWED:
         return False
     return not is_assertion_word(name) or parse_assertion(name).needs_answer

@@ -47,6 +47,28 @@ def _part(row: Row, name: str) -> Any:
     return value
 
 
+def with_chats(rows: Rows) -> Rows:
+    """Return rows with ShareGPT's conversations (``from``, ``value``) as chats."""
+    names = [name for name, value in rows[0].items() if all(_is_talk(row.get(name)) for row in rows)]
+    return rows if not names else [{**row, **{name: _chat_of_talk(row[name]) for name in names}} for row in rows]
+
+
+def _is_talk(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(_ROLES.get(_speaker(each)) for each in value)
+
+
+def _speaker(said: object) -> str:
+    return str(said.get("from")) if isinstance(said, Mapping) and isinstance(said.get("value"), str) else ""
+
+
+def _chat_of_talk(talk: Sequence[Mapping[str, Any]]) -> list[Message]:
+    return [{"role": _ROLES[each["from"]], "content": each["value"]} for each in talk]
+
+
+_ROLES: Final = {"human": "user", "user": "user", "gpt": "assistant", "assistant": "assistant", "system": "system"}
+"""Speakers of ShareGPT's conversations."""
+
+
 def with_last_message(rows: Rows, column: str, name: str) -> Rows | None:
     """Return rows with the assistant's last messages as a column; ``None`` where a chat does not end with one."""
     made = []

@@ -1,7 +1,8 @@
 """Reads a table: rows of CSV, TSV, JSON, parquet or a workbook, with what a file does not say of itself found out.
 
 What separates the cells of a CSV file is what gives all its first rows the same number of cells; its encoding is what
-its first bytes say, else UTF-8, else Windows-1252, which is said. Cells are texts as they stand: ``007`` stays ``007``.
+its first bytes say, else UTF-8, else GB18030 or Windows-1252, which is said. Cells are
+texts as they stand: ``007`` stays ``007``.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from zipfile import BadZipFile
 from proctor.data.bounds import check_file
 from proctor.data.files import opened
 from proctor.errors import DataError, Location, needed
-from proctor.foreign_text import parse_json
+from proctor.foreign_text import parse_json, parse_printed
 from proctor.logs import get_logger
 
 Row = Mapping[str, Any]
@@ -63,10 +64,23 @@ def ending_of(path: str) -> str:
     return Path(path.lower().removesuffix(PACKED)).suffix
 
 
-def stem_of(path: str) -> str:
-    """Return the name of a file without its ending."""
-    name = Path(path).name
-    return Path(name[: -len(PACKED)] if name.lower().endswith(PACKED) else name).stem
+def name_of(path: str) -> str:
+    """Return what the exam of a file is called: its name, with the folder's where it is that of a split.
+
+    >>> name_of("cities.csv.gz"), name_of("gsm8k/main/test-00000-of-00001.parquet"), name_of("test.csv")
+    ('cities', 'gsm8k-test', 'test')
+    """
+    file = Path(path)
+    stem = Path(file.name[: -len(PACKED)] if file.name.lower().endswith(PACKED) else file.name).stem
+    if (split := _SPLIT_FILE.fullmatch(stem)) is None:
+        return stem
+    folder = next((each for each in reversed(file.parts[:-1]) if each not in _ANY_FOLDER), "")
+    return f"{folder}-{split[1]}" if folder else stem
+
+
+_SPLIT_FILE: Final = re.compile(r"(train|test|validation|valid|val|dev)(?:-\d{5}-of-\d{5})?")
+_ANY_FOLDER: Final = frozenset({"data", "default", "main", "plain_text", "all", "/", ".", ".."})
+"""Names of folders that say nothing of the dataset in them."""
 
 
 def is_json_list(path: str) -> bool:
@@ -109,10 +123,26 @@ def _read(absolute: str, path: str, changed: int) -> Rows:
     else:
         text = decoded(path)
         rows = list(_KINDS.get(ending, _cells)(text, path))
+        if ending not in _KINDS and "{'" in text:
+            rows = [{name: _object(cell) for name, cell in row.items()} for row in rows]
     if not rows:
         hint = "write a row below its header: one question and its answer"
         raise DataError("the table has no rows", location=Location(path), hint=hint)
     return rows
+
+
+_PRINTED: Final = re.compile(r"\{'text': \[|\{'.*\barray\(\[", re.DOTALL)
+"""An object with lists as Python prints it, which is what CSV files have of datasets' answers and choices."""
+
+
+def _object(cell: Any) -> Any:
+    """Return the object that a cell prints, and any other cell as it is."""
+    if not (isinstance(cell, str) and cell[:2] == "{'" and _PRINTED.match(cell)):
+        return cell
+    try:
+        return parse_printed(cell)
+    except (SyntaxError, ValueError):
+        return cell
 
 
 def columns_of(rows: Rows) -> list[str]:
@@ -140,8 +170,12 @@ def decoded(path: str) -> str:
     except UnicodeDecodeError as error:
         if named:
             raise DataError(f"the file is not {named} text", location=Location(path), why=str(error)) from None
-    get_logger().warning("%s is not UTF-8; it is read as Windows-1252. Save it as UTF-8 if letters look wrong", path)
-    return data.decode("cp1252", errors="replace")
+    from proctor.data.row_files import guessed_encoding  # which most tables do not need
+
+    is_chinese = guessed_encoding(data) == "gb18030"
+    called = "GB18030 (GBK)" if is_chinese else "Windows-1252"
+    get_logger().warning("%s is not UTF-8; it is read as %s. Save it as UTF-8 if letters look wrong", path, called)
+    return data.decode("gb18030" if is_chinese else "cp1252", errors="replace")
 
 
 # -- CSV --------------------------------------------------------------------------------------------------------------
@@ -211,9 +245,16 @@ def _names(header: Sequence[str], path: str, separator: str) -> list[str]:
     Raises:
         DataError: Two have the same name.
     """
+    if len(header) == 1 and _WIDE in header[0]:
+        what, why = f"the table has one column, '{header[0]}'", f"'{_WIDE}' separates no cells"
+        raise DataError(what, location=Location(path, 1), why=why, hint="write , between cells")
     names = [cell.strip() or f"column {place}" for place, cell in enumerate(header, 1)]
     _check_names(names, path, separator and f"; cells are separated by {_WORDS[separator]}")
     return names
+
+
+_WIDE: Final = "\uff0c"
+"""The comma of Chinese texts."""
 
 
 def _check_names(names: Sequence[str], path: str, more: str = "") -> None:
@@ -238,7 +279,10 @@ def _json_lines(text: str, path: str) -> Iterator[Row]:
 def _json_list(text: str, path: str) -> Iterator[Row]:
     found = _json(text, path, 0)
     if isinstance(found, dict):
-        found = next(found[each] for each in _WRAPPED if isinstance(found.get(each), list))
+        found = next((found[each] for each in _WRAPPED if isinstance(found.get(each), list)), None)
+    if found is None:
+        hint = "write the list alone, or under a name such as data"
+        raise DataError("the object is not a table", location=Location(path), why="it has no list of rows", hint=hint)
     for row in found:
         yield _json_row(row, Location(path))
 
@@ -289,6 +333,12 @@ def _parquet(path: str) -> list[Row]:
 def with_class_names(rows: Sequence[Row], labels: Mapping[str, Sequence[str]]) -> list[Row]:
     """Return rows with the names of classes in place of their numbers."""
     return [{**row, **{name: _label(row[name], labels[name]) for name in labels if name in row}} for row in rows]
+
+
+def class_names(dataset: object) -> dict[str, Sequence[str]]:
+    """Return the names of the classes that columns of a dataset of ``datasets`` number."""
+    features = getattr(dataset, "features", None) or {}
+    return {name: each.names for name, each in features.items() if hasattr(each, "str2int")}
 
 
 def _labels_in(description: bytes) -> Mapping[str, Sequence[str]]:

@@ -31,8 +31,8 @@ from proctor.dialects.tables.columns import (
     several_answers,
 )
 from proctor.dialects.tables.media import media_of_row
-from proctor.dialects.tables.metrics import LABELS, TableMetrics
-from proctor.dialects.tables.reader import Rows, columns_of, is_nested, is_table, read_table, stem_of
+from proctor.dialects.tables.metrics import FOLLOWED, FOLLOWED_BY, LABELS, TableMetrics
+from proctor.dialects.tables.reader import Rows, columns_of, is_nested, is_table, name_of, read_table
 from proctor.dialects.tables.usual_columns import MATERIAL, QUESTIONS, usual, usual_answers
 from proctor.dialects.tables.wordings import wordings_of
 from proctor.effects import Effect
@@ -112,7 +112,7 @@ class Table(NamedTuple):
 def _table(name: str) -> Table | None:
     """Return the table that a name means; ``None`` where it means none."""
     if is_table(name):
-        return Table(name, stem_of(name), read_table(name))
+        return Table(name, name_of(name), read_table(name))
     if not name.startswith("hf/"):
         return None
     from proctor.dialects.tables.hub_table import hub_table  # which most tables do not need
@@ -174,6 +174,9 @@ def table_exam(table: Table, options: ExamOptions, given: Mapping[str, Any], wor
     """
     path, rows = table.path, _rows_of(table, given)
     metrics = TableMetrics(path, tuple(given.get("metric") or ()), rows, options.judge)
+    if metrics.is_equality and {*FOLLOWED_BY} <= rows[0].keys() and given.get("answer_column") is None:
+        get_logger().warning("%s: the instructions in '%s' are checked (--metric %s)", path, FOLLOWED_BY[0], FOLLOWED)
+        metrics = replace(metrics, names=(FOLLOWED,))
     needs_answer = metrics.needs_answer and not options.predict_only
     if needs_answer and _LAST in rows[0] and given.get("answer_column") is None:
         given = {**given, "answer_column": _LAST}
@@ -205,11 +208,11 @@ def _rows_of(table: Table, given: Mapping[str, Any]) -> Rows:
     path, rows = table.path, table.rows
     if not is_nested(rows):
         return rows
-    from proctor.dialects.tables.nested import with_last_message, with_parts
+    from proctor.dialects.tables.nested import with_chats, with_last_message, with_parts
 
     prompt, choices = given.get("prompt"), str(given.get("choices_column") or "").split(",")
     named = [given.get("input_column"), given.get("answer_column"), *map(str.strip, choices)]
-    rows = with_parts(rows, [*filter(None, named), *(placeholders(prompt) if prompt is not None else ())])
+    rows = with_parts(with_chats(rows), [*filter(None, named), *(placeholders(prompt) if prompt is not None else ())])
     names = columns_of(rows)
     asked = given.get("input_column") or usual(names, QUESTIONS)
     if given.get("answer_column"):
@@ -326,21 +329,19 @@ def _say_what_looks_wrong(path: str, rows: Rows, columns: Columns, *, guessed: b
 
     Prompts that show what is right, questions without what they are about, cells of several answers.
     """
-    names = columns_of(rows)
-    if guessed and (
-        left := usual([each for each in names if each not in (*columns.asked, *columns.choices)], MATERIAL)
-    ):
-        asking = "\\n\\n".join(f"{{{each}}}" for each in (left, *columns.asked))
-        hint = "" if _are_chats(rows, columns) else f"; to show it, --prompt $'{asking}'"
+    names = [each for each in columns_of(rows) if each not in (*columns.asked, *columns.choices)]
+    left = usual(names, MATERIAL) if guessed else None
+    shown = "\\n\\n".join(f"{{{each}}}" for each in (*filter(None, [left]), *columns.asked))
+    if left:
+        hint = "" if _are_chats(rows, columns) else f"; to show it, --prompt $'{shown}'"
         get_logger().warning("%s: the model is not shown '%s'%s", path, left, hint)
     if columns.answer in columns.asked:
         get_logger().warning("%s: the prompt shows '%s', which answers are compared with", path, columns.answer)
     if columns.answer is None or columns.choices or columns.final:
         return
     if guessed and (classes := classes_unsaid(rows, columns)):
-        asking = "\\n\\n".join([*(f"{{{each}}}" for each in columns.asked), f"{' or '.join(classes)}?"])
         why = f"'{columns.answer}' is one of {len(classes)}, which the model is not told"
-        get_logger().warning("%s: %s; to tell it, --prompt $'%s'", path, why, asking)
+        get_logger().warning("%s: %s; to tell it, --prompt $'%s\\n\\n%s?'", path, why, shown, " or ".join(classes))
     if all(isinstance(row.get(columns.answer), bool) for row in rows):
         get_logger().warning("%s: '%s' is true or false, and yes or no is right as well", path, columns.answer)
     if count := several_answers(rows, columns):

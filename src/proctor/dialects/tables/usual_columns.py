@@ -15,19 +15,9 @@ Mark = Literal["####", r"\boxed"]
 """What a right answer ends with that is the end of a solution: GSM8K's mark, or MATH's box."""
 
 QUESTIONS: Final = (
-    *(
-        "question",
-        "instruction",
-        "input",
-        "prompt",
-        "query",
-        "problem",
-        "messages",
-        "conversation",
-        "question_stem",
-        "inputs",
-    ),
-    *("user_input", "user_query", "q", "问题", "题目", "提问", "输入", "指令"),
+    *("question", "instruction", "input", "prompt", "query", "problem", "messages", "conversation", "conversations"),
+    *("question_stem", "inputs", "user_input", "user_query", "q"),
+    *("问题", "题目", "题干", "试题", "提问", "输入", "指令"),
     *("goal", "ctx", "sentence", "text"),  # PIQA, HellaSwag, SST-2 and WinoGrande, AG News
 )
 ANSWERS: Final = (
@@ -46,7 +36,10 @@ MATERIAL: Final = (
     "sentence",  # below a question: QNLI
 )
 """Names of columns without which a question may make no sense."""
-MEDIA: Final[Mapping[str, tuple[str, ...]]] = {"image": ("image", "images", "picture", "pictures"), "audio": ("audio",)}
+MEDIA: Final[Mapping[str, tuple[str, ...]]] = {
+    "image": ("decoded_image", "image", "images", "picture", "pictures"),  # the first beside names of absent files
+    "audio": ("audio",),
+}
 """Columns of pictures and sounds, which chat models are shown."""
 TOOLS: Final = "tools"
 """The column of the functions that a model may call, in OpenAI's form."""

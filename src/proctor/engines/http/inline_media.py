@@ -31,7 +31,7 @@ def split_data_url(url: str) -> tuple[str, str]:
     head, comma, data = url.partition(",")
     if not head.startswith("data:") or not comma or not head.endswith(";base64"):
         raise CallError.of("engine", f"this picture is not a base64 data URL: {url[:60]}")
-    return head[len("data:") : -len(";base64")], data
+    return head[len("data:") :].partition(";")[0], data
 
 
 def types_of_parts(messages: Sequence[Message]) -> set[str]:
@@ -115,7 +115,10 @@ def _with_sounds_inside(message: Message) -> Message:
         return message
     return {
         **message,
-        "content": [_sound_inside(part) if part.get("type") == "audio_url" else part for part in content],
+        "content": [
+            _sound_inside(part) if isinstance(part, Mapping) and part.get("type") == "audio_url" else part
+            for part in content
+        ],
     }
 
 

@@ -283,9 +283,9 @@ class VLLMEngine(ThinkingEngine):
         """Say why a way does not give what reading prompts gives; nothing where it does."""
         found, read = (self._scored([(each, pieces) for pieces in trial]) for each in (way, BY_PROMPT))
         for one, other in zip(found, read, strict=True):
-            if isinstance(one, Response):
-                return one.failure.message if one.failure is not None else ""
-            if not isinstance(other, Response) and (said := difference_of(one, other, BY_PROMPT.name)):
+            if isinstance(one, Response) or isinstance(other, Response):  # what nobody can compare is not believed
+                return next(e.failure.message for e in (one, other) if isinstance(e, Response) and e.failure)
+            if said := difference_of(one, other, BY_PROMPT.name):
                 return said
         return ""
 

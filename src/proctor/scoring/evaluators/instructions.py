@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from proctor.errors import MissingExtraError, ProctorError, ScoringError
@@ -31,7 +32,10 @@ def instructions_followed(cases: Cases) -> Verdict:
         ScoringError: No answer can be checked.
         MissingExtraError: A package that checks need is not installed.
     """
-    found, failures = _each(cases, lambda given, gold: _followed(given, gold["instruction_id_list"], gold["kwargs"]))
+    rows = cases.rows or [{}] * len(cases.references)
+    golds = [gold if isinstance(gold, Mapping) else row for gold, row in zip(cases.references, rows, strict=True)]
+    asked = replace(cases, references=golds)
+    found, failures = _each(asked, lambda given, gold: _followed(given, gold["instruction_id_list"], gold["kwargs"]))
     shares, columns = _shares(found, len(cases.predictions))
     scores = {_NAMES[key]: value for key, value in shares.items()}
     named = {_NAMES[key]: column for key, column in columns.items()}
@@ -113,4 +117,5 @@ def _shares(found: Mapping[int, _Followed], count: int) -> tuple[dict[str, float
 
 def _followed(given: Any, names: Sequence[str], arguments: Sequence[Mapping[str, Any] | None]) -> _Followed:
     asked = list(zip(names, arguments, strict=True))
-    return {kind: [check(name, str(given), each or {}) for name, each in asked] for kind, check in _KINDS.items()}
+    said = [(name, {key: value for key, value in (each or {}).items() if value is not None}) for name, each in asked]
+    return {kind: [check(name, str(given), each) for name, each in said] for kind, check in _KINDS.items()}

@@ -41,7 +41,7 @@ def _judgement(text: Any) -> Mapping[str, Any] | None:
     except (ValueError, RecursionError):
         value = None
     found: Mapping[str, Any] | None = value if isinstance(value, Mapping) else None
-    says = re.search("yes|no", str((found or {}).get("correct", ""))) is not None
+    says = re.search(r"yes|\bno\b", str((found or {}).get("correct", ""))) is not None
     if found is None or not says or not isinstance(found.get("confidence"), int | float):
         no_verdict()
     return found

@@ -265,7 +265,7 @@ def _verdict(said: str, assertion: Assertion) -> Verdict | Failure:
     is_passed = _SAYS.get(str(found.get("pass", True)).strip().lower())
     score = _number(found.get("score"))
     if is_passed is None or (score is None and (found.get("score") is not None or "pass" not in found)):
-        return _unread(said, "score that is a number" if is_passed else "pass that is true or false")
+        return _unread(said, "pass that is true or false" if is_passed is None else "score that is a number")
     if score is not None and not 0 <= score <= 1:
         return Failure("judge", f"the judge's score is {score:g}, beyond the scale of 0 to 1", retryable=True)
     if assertion.threshold is not None and score is not None:
