@@ -30,7 +30,7 @@ def run(
     model: str | Engine | Callable[..., Any],
     *,
     model_args: Mapping[str, Any] | None = None,
-    limit: int | None = None,
+    limit: float | None = None,
     output: str | Path | None = None,
     log: str | Path | None = None,
     tags: Sequence[str] = (),
@@ -44,7 +44,7 @@ def run(
         model: What ``--model`` takes, an engine, or a function of ``prompt`` or ``messages`` that answers; a function
             is asked anew each time, unless ``model_args={"version": …}`` tells its answers apart from others.
         model_args: What ``--model-args`` says.
-        limit: Most instances of each exam.
+        limit: Most instances of each exam, or a share of them below 1.
         output: Run folder; nothing is written without it but the response log.
         log: Response log; by default the one in the cache folder.
         tags: Words by which people find the run again.
@@ -59,20 +59,21 @@ def run(
     if unknown := sorted(set(options) - _OPTIONS):
         known = sorted({*_OPTIONS, "model_args", "limit", "output", "log", "tags"})
         raise UsageError(f"there is no option '{unknown[0]}'", hint=did_you_mean(unknown[0], known))
-    if not isinstance(limit, int | None):
-        raise UsageError(f"limit is {limit!r}", why="it is a number of instances, or None for all")
     name, arguments = (model, dict(model_args or {})) if isinstance(model, str) else words_for(engine)
     given = {key: _several(key, value) for key, value in options.items() if value is not None}
     own = {key: given.pop(key) for key in ("seed", "num_demos") if key in given}
-    spec = RunSpec(name, (), arguments, limit, **own, overrides=given, tags=tuple(tags))
-    chosen = options_of(spec)
-    found, names = _exams(exams, chosen)
-    return run_exams(found, engine, limit=limit, output=output, log=log, spec=replace(spec, tasks=names))
+    count = limit if isinstance(limit, int) else None
+    given |= {} if limit == count else {"limit": limit}
+    marks = (tags,) if isinstance(tags, str) else tuple(tags)
+    spec = RunSpec(name, (), arguments, count, **own, overrides=given, tags=marks)
+    found, names = _exams(exams, options_of(spec), [*given, *own])
+    return run_exams(found, engine, limit=count, output=output, log=log, spec=replace(spec, tasks=names))
 
 
 def _several(name: str, value: Any) -> Any:
-    """Return the value of an option; one value of an option that takes several as one of them."""
-    return [value] if name in _LISTS and isinstance(value, str) else value
+    """Return the value of an option as a file of a run has it; one of an option that takes several as one of them."""
+    listed = [value] if name in _LISTS and isinstance(value, str | Path) else value
+    return [str(each) if isinstance(each, Path) else each for each in listed] if isinstance(listed, list) else listed
 
 
 _OPTIONS = frozenset(each.name for each in fields(ExamOptions)) - {"limit", "model_arguments"}
@@ -91,7 +92,7 @@ def _engine(model: str | Engine | Callable[..., Any], arguments: dict[str, Any])
     return FunctionModel(given=model, **arguments)
 
 
-def _exams(exams: Any, options: ExamOptions) -> tuple[list[Exam], tuple[str, ...]]:
+def _exams(exams: Any, options: ExamOptions, said: Sequence[str]) -> tuple[list[Exam], tuple[str, ...]]:
     """Return exams, and the names of tasks that mean them."""
     listed: list[Any] = [exams] if isinstance(exams, str | Path | Exam) else _listed(exams)
     if listed and all(isinstance(each, Mapping) for each in listed):
@@ -106,6 +107,8 @@ def _exams(exams: Any, options: ExamOptions) -> tuple[list[Exam], tuple[str, ...
         )
     names = tuple(str(each) for each in listed if not isinstance(each, Exam))
     made = [each for each in listed if isinstance(each, Exam)]
+    if made and said:
+        raise UsageError(f"the exam '{made[0].name}' has its options already", hint=f"leave {said[0]} out, or name it")
     named = resolve_tasks(names, options) if names else []
     return [*named, *made], (*names, *(each.name for each in made))
 

@@ -11,6 +11,7 @@ from tiny_models import WORDS
 from proctor.engines.hf import answers as hf_answers
 from proctor.engines.hf import packed_scoring
 from proctor.engines.hf.batches import Budget, run_batches
+from proctor.engines.hf.generate import _Recorder
 from proctor.engines.hf.hf_engine import WINDOW, HFEngine
 from proctor.errors import EngineError, TrustError, ValidationError
 from proctor.ir import Choose, Decoding, Generate, Likelihood, Pair, Prompt, Response, Rolling, Span, Turn
@@ -564,3 +565,13 @@ class TestConfiguration:
         assert_equal(answers(engine, request), before)
         engine.close()
         engine.close()
+
+
+def test_log_probabilities_of_tokens_keep_no_prompt_in_memory():
+    torch = pytest.importorskip("torch")
+    recorder = _Recorder(logprobs=True, top=2)
+    for length in (1000, 1001):
+        recorder.look(torch.zeros(1), torch.zeros(3, 50))
+        recorder.note(torch.zeros(3, length, dtype=torch.long))
+    held = {each.data_ptr(): each.untyped_storage().nbytes() for step in recorder._seen for each in step}
+    assert sum(held.values()) < 1000

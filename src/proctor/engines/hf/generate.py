@@ -263,7 +263,7 @@ class _Recorder:
         if self._latest is not None:
             chosen = input_ids[:, -1:]
             best = self._latest.topk(max(self._top, 1), dim=-1)
-            self._seen.append((chosen[:, 0], self._latest.gather(1, chosen)[:, 0], best.indices, best.values))
+            self._seen.append((chosen[:, 0].clone(), self._latest.gather(1, chosen)[:, 0], best.indices, best.values))
         return torch.zeros(len(input_ids), dtype=torch.bool, device=input_ids.device)
 
     @cached_property
