@@ -111,6 +111,75 @@ def test_a_run_whose_judge_compared_pairs_is_an_arena(invoke):
     assert _json(invoke, "flips")["notes"][-1].startswith("flips: not used are its labels")
 
 
+def _people(count=120, said=None, name="people.csv"):
+    """Write what people say of pairs of the table of battles: that the weak one is the better one."""
+    judged = [line.split(",") for line in Path("battles.csv").read_text().splitlines()[1:]]
+    better = ["strong", "middle", "weak"]
+    lines = ["model_a,model_b,winner,judge,question"]
+    for at, (first, second, _, _, question) in enumerate(judged[:count]):
+        winner = max(first, second, key=better.index) if at % 4 else "tie"
+        lines.append(f"{second},{first},{winner if said is None else said},people,{question}")
+    Path(name).write_text("\n".join(lines) + "\n")
+    return name
+
+
+def test_peoples_verdicts_correct_those_of_judges(invoke):
+    plain = _json(invoke, _table(judges=("one", "two")))
+    found = _json(invoke, "battles.csv", _people(), "--people", "people")
+    assert [each["name"] for each in found["models"]] == ["weak", "middle", "strong"]
+    assert found["plain"] == plain["models"]
+    assert found["judges"] == plain["judges"]
+    assert plain["plain"] is None
+    told = "strengths and places are corrected by people's verdicts on 60 of 120 pairs (prediction-powered)"
+    _table(count=120)
+    _people(60)
+    code, out, _ = invoke("arena", "battles.csv", "people.csv", "--people", "people")
+    assert code == 0
+    assert told in out
+    assert out.index("corrected by people's verdicts\n") < out.index("of the judges' verdicts alone\n")
+
+
+@pytest.mark.parametrize(
+    "made,message",
+    [
+        ({"count": 9}, "not corrected by people's verdicts: they are on 9 pairs (at least 10 are needed)"),
+        ({"said": ""}, "240 pairs of people have no verdict, or were before no other judge: not used"),
+        ({"said": "", "count": 50}, "they are on 0 pairs (at least 10 are needed)"),
+    ],
+)
+def test_too_few_verdicts_of_people_correct_nothing_and_that_is_said(invoke, made, message):
+    plain = _json(invoke, _table())
+    found = _json(invoke, "battles.csv", _people(**{"count": 240, **made}), "--people", "people")
+    assert found["models"] == plain["models"]
+    assert found["plain"] is None
+    assert any(message in each for each in found["notes"])
+
+
+def test_a_model_that_people_did_not_see_is_named(invoke):
+    _table()
+    text = Path(_people()).read_text().splitlines()
+    Path("people.csv").write_text("\n".join(line for line in text if "weak" not in line))
+    found = _json(invoke, "battles.csv", "people.csv", "--people", "people")
+    assert "weak has 0 (at least 5 each)" in found["notes"][-1]
+    assert found["plain"] is None
+
+
+def test_verdicts_without_a_question_are_of_no_known_pair(invoke):
+    _table()
+    for name in ("battles.csv", _people()):
+        lines = Path(name).read_text().splitlines()
+        Path(name).write_text("\n".join(line.rpartition(",")[0] for line in lines))
+    notes = _json(invoke, "battles.csv", "people.csv", "--people", "people")["notes"]
+    assert "they are on 0 pairs" in notes[-1]
+
+
+def test_people_who_are_not_among_the_judges_are_refused(invoke):
+    code, _, err = invoke("arena", _table(judges=("one", "two")), "--people", "poeple")
+    assert code == 2
+    assert "no battle has 'poeple' as its judge" in err
+    assert "judges are one, two" in err
+
+
 @pytest.mark.parametrize(
     "rows,message",
     [

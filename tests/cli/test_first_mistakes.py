@@ -27,6 +27,7 @@ def folder(tmp_path, monkeypatch):
         (("--metric", "not-exat"), "there is no metric 'not-exat'", "did you mean 'not-exact'"),
         (("--metric", "exact", "f1_makro"), "there is no exam 'f1_makro'", "'f1_macro' or 'f1_micro'? It is a metric"),
         (("--metric", "judge:on {questoin}", "--judge", "dummy"), "names 'questoin'", "did you mean 'question'?"),
+        (("--judge", "dummy"), "--judge has no effect: no exam here asks a judge", "--criteria correctness"),
         (("--prompt", "prompt.txt"), "asks the same of every row", "a file of prompts is --prompts prompt.txt"),
         (("--temperature", "0.5"), "no option '--temperature'", "--decoding temperature=VALUE"),
         (("--max-tokens", "5"), "no option '--max-tokens'", "--decoding max_tokens=VALUE"),
@@ -41,6 +42,13 @@ def test_options_and_metrics(folder, typed, what, hint):
     assert done.returncode == 2, done.stdout + done.stderr
     assert what in done.stderr
     assert hint in done.stderr
+
+
+def test_a_judge_whom_one_of_several_exams_asks_is_not_refused(folder):
+    (folder / "judged.jsonl").write_text('{"question": "q", "answer": "a", "__expected": "llm-rubric: Is it kind?"}\n')
+    done = proctor("run", "qa.csv", "judged.jsonl", "-m", "dummy", "--judge", "dummy", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert "--judge has no effect here on qa: no judge is asked" in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(
@@ -83,6 +91,11 @@ def test_runs_to_compare(folder):
     assert "both alone is compared with nothing" in both.stderr
     assert "it holds 2 runs: both/first both/second" in both.stderr
     assert "name two runs" in proctor("compare", "both/first").stderr
+    two = ("--prompt", "{question}?", "--prompt", "{question}!")
+    assert proctor("run", "qa.csv", "-m", "dummy", *two, "-o", "two").returncode == 0
+    hint = proctor("compare", "two").stderr.rpartition("two exams of one: ")[2].split()
+    assert len(hint) == 2
+    assert proctor("compare", *hint).returncode == 0
     assert "name its run folder, both/first" in proctor("compare", "both/first/results.json", "both/second").stderr
 
 

@@ -156,6 +156,14 @@ def test_what_changes_no_step_is_answered_by_the_engine(server):
     assert server[1][0][1]["model"] == "mine"
 
 
+@pytest.mark.parametrize("kind", [LocalChatCompletion, Chat])
+def test_a_chat_that_a_model_lays_out_is_asked_as_its_messages(server, kind):
+    model = chat(server, kind)
+    laid_out = model.apply_chat_template([{"role": "system", "content": "Be brief"}, *CHAT])
+    model.generate_until([Instance("generate_until", {}, (laid_out, dict(HOW)), 0)])
+    assert server[1][0][1]["messages"] == [{"role": "system", "content": "Be brief"}, *CHAT]
+
+
 def test_a_step_is_called_as_programs_call_it_by_position(server):
     class Mine(LocalChatCompletion):
         def _create_payload(self, messages, generate=False, gen_kwargs=None, seed=1, eos=None, **kwargs):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from proctor.statistics.bradley_terry import Battles, _derivatives, apart, strengths
+from proctor.statistics.bradley_terry import Battles, _derivatives, apart, corrected, strengths
 
 WON = (
     "20030112132123202020121313021201131032232103101020120123232131021010230320012001"
@@ -22,7 +22,9 @@ ERRORS = [0.15840133647374838, 0.23677082740432853, 0.24570685495696726, 0.32399
 def _battles(won=WON, judge=0, clusters=3):
     pairs = np.array([int(each) for each in won]).reshape(-1, 2)
     count = len(pairs)
-    return Battles(pairs[:, 0], pairs[:, 1], np.ones(count), np.full(count, judge), np.arange(count) // clusters)
+    return Battles(
+        pairs[:, 0], pairs[:, 1], np.ones(count), np.full(count, judge), np.arange(count) // clusters, np.zeros(count)
+    )
 
 
 def test_equals_choix_and_statsmodels():
@@ -57,7 +59,7 @@ def _simulated(seed, questions=200, models=4, keen=(1.0,), tie=-1.0, strength=No
                 shares = np.exp([d / 2, tie, -d / 2])
                 rows.append((first, second, stream.choice([1, 0.5, 0], p=shares / shares.sum()), judge, question))
     columns = [np.array(column) for column in zip(*rows, strict=True)]
-    return Battles(*columns), theta - theta.mean()
+    return Battles(*columns, (columns[2] == 0.5) * 1.0), theta - theta.mean()
 
 
 def _total(derivatives):
@@ -117,7 +119,83 @@ def test_battles_that_fall_apart_are_found():
     assert apart(_battles("0102")._replace(won=np.array([0.5, 0.5])), 3) is None
 
 
+def test_models_that_only_rounding_tells_apart_share_their_places():
+    for flip in (False, True):
+        pairs = np.array([[0, 1], [1, 2]] * 9 + [[0, 2]] * 8)
+        won = np.array([1.0, 0.0] * 8 + [0.0, 1.0] + [0.5] * 8)
+        question = np.array([at // 2 for at in range(18)] + list(range(9, 17)))
+        first, second = (2 - pairs.T) if flip else pairs.T
+        battles = Battles(first, second, won, np.zeros(26, int), question, (won == 0.5) * 1.0)
+        found = strengths(battles, 3, 1)
+        assert found.models[0] == pytest.approx(found.models[2])
+        assert found.places[0] == found.places[2]
+
+
 def test_judges_who_agree_entirely_have_no_end():
     battles = _battles("01" * 20 + "12" * 20 + "20" * 20)
     found = strengths(battles._replace(judge=np.array([0, 1] * 30)), 3, 2)
     assert found is None or np.isfinite(found.models).all()
+
+
+def _biased(seed, models, pairs=400, labels=200, tie=-1.0):
+    """Return battles before a judge who likes the worst model and whoever is shown first, people's on some, the truth."""
+    stream = np.random.default_rng(seed)
+    theta = np.linspace(-0.4, 0.4, models)
+    first = stream.integers(0, models, pairs)
+    second = (first + stream.integers(1, models, pairs)) % models
+
+    def verdicts(d):
+        shares = np.exp(np.stack([d / 2, np.full(pairs, tie), -d / 2]))
+        return np.array([1, 0.5, 0])[
+            (stream.random(pairs) > np.cumsum(shares / shares.sum(axis=0), axis=0)).sum(axis=0)
+        ]
+
+    apart = theta[first] - theta[second]
+    people, style = verdicts(apart), 3 * ((first == 0) * 1.0 - (second == 0))
+    judge = np.where(stream.random(pairs) < 0.5, people, verdicts(apart + style + 0.3))
+    won = np.where(np.isin(np.arange(pairs), stream.permutation(pairs)[:labels]), people, np.nan)
+    judged = Battles(first, second, judge, np.zeros(pairs, int), np.arange(pairs), (judge == 0.5) * 1.0)
+    return judged, won, people, theta
+
+
+def _holds(found, theta):
+    ranks = np.argsort(np.argsort(-theta)) + 1
+    return all(low <= rank <= high for rank, (low, high) in zip(ranks, found.places, strict=True))
+
+
+@pytest.mark.parametrize("models", [2, 5])
+def test_people_correct_what_a_judge_prefers(models):
+    plain = held = places = 0
+    for seed in range(30):
+        judged, won, _, theta = _biased(seed, models)
+        plain += _holds(strengths(judged, models, 1), theta)
+        found = strengths(corrected(judged, won, (won == 0.5) * 1.0), models, 1)
+        places += _holds(found, theta)
+        held += ((found.models[:, 1] <= theta) & (theta <= found.models[:, 2])).mean()
+    assert plain < 15
+    assert places >= 29
+    assert 0.85 <= held / 30 <= 1
+
+
+@pytest.mark.parametrize("tie", [-1.0, -30.0])
+def test_where_people_decided_every_pair_their_strengths_are_found(tie):
+    judged, won, people, _ = _biased(3, 4, labels=400, tie=tie)
+    even = (people == 0.5) * 1.0
+    found = strengths(corrected(judged, won, even), 4, 1)
+    alone = strengths(judged._replace(won=people, tied=even), 4, 1)
+    assert found.models == pytest.approx(alone.models, abs=1e-8)
+    assert found.places == alone.places
+
+
+def test_a_judge_who_tosses_a_coin_adds_nothing_to_people_and_one_who_knows_narrows_intervals():
+    judged, won, people, _ = _biased(5, 4)
+    known, widths = np.isfinite(won), []
+    coin = np.random.default_rng(0).integers(0, 2, len(won)) * 1.0
+    for judge in (coin, np.where(np.arange(len(won)) % 10 == 0, coin, people)):
+        battles = judged._replace(won=judge, tied=(judge == 0.5) * 1.0)
+        bounds = strengths(corrected(battles, won, (won == 0.5) * 1.0), 4, 1).models
+        widths.append((bounds[:, 2] - bounds[:, 1]).mean())
+    alone = Battles(*(each[known] for each in judged._replace(won=people, tied=(people == 0.5) * 1.0)[:6]))
+    bounds = strengths(alone, 4, 1).models
+    assert widths[0] == pytest.approx((bounds[:, 2] - bounds[:, 1]).mean(), rel=0.1)
+    assert widths[1] < 0.85 * widths[0]

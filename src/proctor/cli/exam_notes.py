@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.errors import did_you_mean
+from proctor.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from proctor.recipes.exam import Exam
@@ -19,7 +19,7 @@ else:
 
 
 def say_what_has_no_effect(exams: Iterable[Exam], *, questions_are_drawn: bool = False) -> None:
-    """Say which of the options that were given an exam has no use for, and why.
+    """Say which of the options that were given an exam has no use for, and why; refuse a judge whom no exam asks.
 
     A seed has an effect where it draws questions (gates, ``--precision``), and where answers are sampled.
     """
@@ -28,8 +28,12 @@ def say_what_has_no_effect(exams: Iterable[Exam], *, questions_are_drawn: bool =
     from proctor.recipes.honours import without_effect
 
     listed = list(exams)
-    for exam in listed:
-        for note in without_effect(exam.name, exam.honours, exam.options):
+    notes = [list(without_effect(exam.name, exam.honours, exam.options)) for exam in listed]
+    if notes and all(any(note.startswith("--judge ") for note in each) for each in notes):
+        hint = "--criteria correctness (or --metric judge:CRITERION) lets it judge; or leave --judge out"
+        raise UsageError("--judge has no effect: no exam here asks a judge", why="rules score their answers", hint=hint)
+    for exam, each in zip(listed, notes, strict=True):
+        for note in each:
             if note.startswith("--seed ") and (questions_are_drawn or _samples_answers(exam)):
                 continue
             say(f"note: {note}")

@@ -59,14 +59,13 @@ def run(
     if unknown := sorted(set(options) - _OPTIONS):
         known = sorted({*_OPTIONS, "model_args", "limit", "output", "log", "tags"})
         raise UsageError(f"there is no option '{unknown[0]}'", hint=did_you_mean(unknown[0], known))
-    if not isinstance(limit, int | None):
-        raise UsageError(f"limit is {limit!r}", why="it is a number of instances, or None for all")
     name, arguments = (model, dict(model_args or {})) if isinstance(model, str) else words_for(engine)
     given = {key: _several(key, value) for key, value in options.items() if value is not None}
     own = {key: given.pop(key) for key in ("seed", "num_demos") if key in given}
     count = limit if isinstance(limit, int) else None
     given |= {} if limit == count else {"limit": limit}
-    spec = RunSpec(name, (), arguments, count, **own, overrides=given, tags=tuple(tags))
+    marks = (tags,) if isinstance(tags, str) else tuple(tags)
+    spec = RunSpec(name, (), arguments, count, **own, overrides=given, tags=marks)
     found, names = _exams(exams, options_of(spec), [*given, *own])
     return run_exams(found, engine, limit=count, output=output, log=log, spec=replace(spec, tasks=names))
 

@@ -19,18 +19,17 @@ from statistics import median
 from typing import Any, Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from proctor.errors import UsageError
 from proctor.exchange.lines import samples_of
 from proctor.exchange.observed import text_of
 from proctor.runs.stored_run import load_run
+from proctor.statistics.arrays import Floats, Indices
 from proctor.statistics.distributions import normal_quantile
 from proctor.statistics.intervals import exact
 from proctor.statistics.paired_shares import POWER, detectable_share, mcnemar_p
 from proctor.statistics.standard_errors import sample_deviation
 
-Floats = NDArray[np.float64]
 Verdict = Literal["same", "different", "undecided"]
 
 NOISE: Final = 1e-6
@@ -252,7 +251,7 @@ def mean_span(values: Floats) -> Span | None:
     return Span(float(np.mean(values)), float(low), float(high))
 
 
-def _resamples(count: int) -> Iterator[NDArray[np.intp]]:
+def _resamples(count: int) -> Iterator[Indices]:
     """Yield positions of resamples, a row for each; some rows at a time, so that memory does not grow."""
     stream = np.random.default_rng(_SEED)
     rows = max(1, min(_RESAMPLES, _AT_ONCE // count))

@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import Any, Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from proctor.errors import ProctorError, ScoringError
 from proctor.recipes.exam import Exam
@@ -31,9 +30,9 @@ from proctor.scoring.grading.groups import Alone, cluster_key
 from proctor.scoring.judges.judged import judges_that_differ
 from proctor.scoring.scores import Score, Unit
 from proctor.settings import settings
+from proctor.statistics.arrays import Floats, Indices
 from proctor.statistics.paired_tests import ResampledTest
 
-Floats = NDArray[np.float64]
 FindExam = Callable[[RunSpec, str], Exam]
 """Builds an exam of a run again, by its name."""
 
@@ -196,13 +195,13 @@ class _Sides:
         self.higher_is_better = next((way for way in ways if way is not None), None)
 
     @property
-    def numbers(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def numbers(self) -> tuple[Indices, Indices]:
         """The numbers of the instances that are compared, of either side."""
         mine, theirs = self.all_numbers
         return mine[self.kept], theirs[self.kept]
 
     @property
-    def all_numbers(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def all_numbers(self) -> tuple[Indices, Indices]:
         """The numbers of the instances that both have, of either side."""
         return self.first.lines.numbers[self.pairs.first], self.second.lines.numbers[self.pairs.second]
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from proctor.errors import ScoringError, UsageError
 from proctor.runs.answer_labels import answers_in, why_too_few
@@ -16,11 +15,9 @@ from proctor.runs.exam_comparison import Evidence, ExamComparison
 from proctor.runs.kept_labels import labels_for
 from proctor.runs.sample_index import SampleIndex
 from proctor.runs.sample_lines import ScoredLines, instance_of_key
-from proctor.statistics.arrays import Floats, Indices
+from proctor.statistics.arrays import Bools, Floats, Indices
 from proctor.statistics.label_correction import CorrectedMean, LabelledTest, corrected_mean, corrected_test
 from proctor.statistics.paired_tests import BoundedTest, PairedTest
-
-Bools = NDArray[np.bool_]
 
 
 class LabelledSide(NamedTuple):

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from proctor.recipes.fingerprint import instance_digest
 from proctor.runs.sample_index import SampleIndex
 from proctor.runs.sample_lines import ScoredLines
 from proctor.scoring.assertions import ASSERTIONS
-
-Positions = NDArray[np.int64]
+from proctor.statistics.arrays import Indices
 
 SHARED = 0.5
 """Of the smaller exam's instances two exams of different names must have in common to be taken for the same questions:
@@ -33,8 +31,8 @@ class Pairs:
         by: What says that two are the same: their content, or their numbers where neither run holds content.
     """
 
-    first: Positions
-    second: Positions
+    first: Indices
+    second: Indices
     alone_first: int
     alone_second: int
     by: Literal["content", "number"] = "content"
@@ -153,13 +151,13 @@ def _lines_by(columns: set[str], lines: ScoredLines, records: Records, is_part: 
 
 
 def _made(
-    first: ScoredLines, second: ScoredLines, keys: Positions, others: Positions, by: Literal["content", "number"]
+    first: ScoredLines, second: ScoredLines, keys: Indices, others: Indices, by: Literal["content", "number"]
 ) -> Pairs:
     _, here, there = np.intersect1d(keys, others, assume_unique=True, return_indices=True)
     return Pairs(here, there, len(first.numbers) - len(here), len(second.numbers) - len(there), by)
 
 
-def _keys(first: Positions, second: Positions) -> tuple[Positions, Positions]:
+def _keys(first: Indices, second: Indices) -> tuple[Indices, Indices]:
     """Return a number for each digest and how often it stood before, so that no two of one side are equal."""
     found, numbers = np.unique(np.concatenate([first, second]), return_inverse=True)
     most = max(len(first), len(second), 1)
@@ -168,7 +166,7 @@ def _keys(first: Positions, second: Positions) -> tuple[Positions, Positions]:
     return mine * most + _times_before(mine), theirs * most + _times_before(theirs)
 
 
-def _times_before(values: Positions) -> Positions:
+def _times_before(values: Indices) -> Indices:
     """Return for each value how many equal ones stand before it."""
     if not len(values):
         return values

@@ -20,8 +20,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from proctor.statistics.arrays import Floats
 from proctor.statistics.distributions import t_quantile
-from proctor.statistics.item_models import Floats, ItemModel
+from proctor.statistics.item_models import ItemModel
 
 _UNIFORM = 0.2
 """Share of the draws that is uniform: no question's chance falls below a fifth of the average, so that no answer

@@ -12,11 +12,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    Bools = NDArray[np.bool_]
     Floats = NDArray[np.float64]
     Indices = NDArray[np.int64]
 else:
     np = Deferred("numpy")
-    Floats = Indices = Any
+    Bools = Floats = Indices = Any
 
 
 def as_floats(column: Sequence[Any] | Floats) -> Floats:

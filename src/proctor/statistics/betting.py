@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from proctor.statistics.arrays import Floats
 
 _CAP = 0.9
 """Share of the capital that a single bet may lose. With less, broken models take longer to be found; with all of it,

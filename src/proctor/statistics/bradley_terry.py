@@ -4,7 +4,8 @@ The chances of win, tie and loss are in the ratios exp(d/2) : exp(t) : exp(-d/2)
 arXiv:2412.18407), where d is the difference of strengths times the judge's discrimination (arXiv:2601.21817), whose
 mean over judges is 1: 0 is a judge who tosses a coin. Fitted by Fisher scoring. Intervals are sandwiches over
 questions, so that battles about one question, in both orders or before several judges, count as depending on each
-other.
+other. :func:`corrected` puts people's verdicts on some pairs in the place of judges': prediction-powered estimating
+equations (Angelopoulos and others 2023, arXiv:2301.09633, with the weight of PPI++, arXiv:2311.01453).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from proctor.lazy import np
-from proctor.statistics.arrays import Floats, Indices
+from proctor.statistics.arrays import Bools, Floats, Indices
 from proctor.statistics.distributions import t_cdf, t_quantile
 from proctor.statistics.rank_sets import Place, level_of_pairs, places_of
 
@@ -21,16 +22,23 @@ _SMALL = 1e-10  # a step below it changes no digit that is shown
 _TOO_LONG = 2.0  # a step in strengths beyond it leaves where the quadratic holds: it is cut
 _FLAT = 1e10  # of the condition of the information: beyond it half of the digits of an interval are lost
 _ALPHA = 0.05
+_EVEN = 0.5  # what a tie counts
 
 
 class Battles(NamedTuple):
-    """Battles: who met whom, before which judge, about which question, as numbers; 1, 0.5 or 0 for the first one."""
+    """Battles: who met whom, before which judge, about which question, as numbers; 1, 0.5 or 0 for the first one.
+
+    Where people decided ``known`` ones, ``won`` and ``tied`` of all are corrected, and contain ``weight`` already.
+    """
 
     first: Indices
     second: Indices
     won: Floats
     judge: Indices
     question: Indices
+    tied: Floats
+    weight: Floats | float = 1.0
+    known: Bools | None = None
 
 
 class Strengths(NamedTuple):
@@ -61,7 +69,7 @@ def apart(battles: Battles, models: int) -> tuple[list[int], bool] | None:
     return None
 
 
-def _closure(edges: np.ndarray[tuple[int, int], np.dtype[np.bool_]]) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
+def _closure(edges: Bools) -> Bools:
     while (further := edges @ edges).sum() > edges.sum():
         edges = further
     return edges
@@ -69,7 +77,7 @@ def _closure(edges: np.ndarray[tuple[int, int], np.dtype[np.bool_]]) -> np.ndarr
 
 def strengths(battles: Battles, models: int, judges: int) -> Strengths | None:
     """Return the strengths; ``None`` where they have no end, since a judge never contradicts them."""
-    has_ties = bool((battles.won == 0.5).any())  # noqa: PLR2004 - a tie
+    has_ties = bool(battles.tied.any())
     theta, keen, tie = np.zeros(models), np.ones(judges), 0.0
     free = _free(models, judges, has_ties)
     for _ in range(_ROUNDS):
@@ -82,6 +90,20 @@ def strengths(battles: Battles, models: int, judges: int) -> Strengths | None:
         if np.abs(step).max() < _SMALL:
             return _made(battles, (theta, keen, tie if has_ties else None), free)
     return None
+
+
+def corrected(judged: Battles, won: Floats, tied: Floats) -> Battles:
+    """Return battles whose strengths are those people see, given their verdicts on answers drawn with equal chances.
+
+    Elsewhere ``won`` is NaN and ``tied`` 0.
+    """
+    known = np.isfinite(won)
+    weights, told, said = known / known.mean(), judged.won - _EVEN, np.where(known, won - _EVEN, 0.0)
+    trust = np.clip((told @ said) / ((told * known) @ told + _SMALL), 0.0, 1.0)  # as of PPI++
+    even = trust * judged.tied * tied.any()  # where people know no ties, judges' count as half a win
+    won, tied = trust * told + weights * (said - trust * told), even + weights * (tied - even)
+    weight = trust + weights * (1.0 - trust)
+    return Battles(*judged[:2], won + _EVEN * weight, 0 * judged.judge, judged.question, tied, weight, known)
 
 
 def _free(models: int, judges: int, has_ties: bool) -> Floats:
@@ -103,14 +125,15 @@ def _derivatives(
     d = sharp * apart
     shares = np.exp(np.stack([d / 2, -d / 2, np.full(len(d), -np.inf if tie is None else tie)]) - np.abs(d) / 2)
     win, loss, even = shares / shares.sum(axis=0)
-    surprise, odd = battles.won - 0.5 - (win - loss) / 2, (battles.won == 0.5) * 1.0 - even  # noqa: PLR2004 - a tie
+    weight, gained = battles.weight, (win - loss) / 2
+    surprise, odd = battles.won - weight * (_EVEN + gained), battles.tied - weight * even
     places = np.stack([battles.first, battles.second, len(theta) + battles.judge, np.full(len(d), last)])
     by_d = np.stack([sharp, -sharp, apart])
-    spread, common = (win + loss) / 4 - ((win - loss) / 2) ** 2, -(win - loss) / 2 * even
+    spread, common = weight * ((win + loss) / 4 - gained**2), -weight * gained * even
     pairs = [(i, j, spread * by_d[i] * by_d[j]) for i in range(3) for j in range(3)]
     pairs += [(*ends, common * by_d[i]) for i in range(3) for ends in ((i, 3), (3, i))]
     information = np.zeros((last + 1, last + 1))
-    for i, j, values in [*pairs, (3, 3, even * (1 - even))]:
+    for i, j, values in [*pairs, (3, 3, weight * even * (1 - even))]:
         information += np.bincount(places[i] * (last + 1) + places[j], values, information.size).reshape(last + 1, -1)
     return (places, np.concatenate([by_d * surprise, odd[np.newaxis] * (tie is not None)])), information
 
@@ -121,19 +144,21 @@ def _made(battles: Battles, found: tuple[Floats, Floats, float | None], free: Fl
     if np.linalg.cond(free.T @ information @ free) > _FLAT:
         return None
     _, place = np.unique(battles.question, return_inverse=True)
-    units = int(place.max()) + 1
+    decided = np.unique(place if battles.known is None else place[battles.known])
+    units, count = int(place.max()) + 1, len(decided)
     width = len(information)
     sums = np.bincount((place * width + places).ravel(), slopes.ravel(), units * width).reshape(units, width).T
     influence = free @ np.linalg.solve(free.T @ information @ free, free.T @ sums)
-    covariance = influence @ influence.T * units / (units - free.shape[1])  # as of a regression
-    margin = t_quantile(1 - _ALPHA / 2, units - 1) * np.sqrt(np.diag(covariance))
+    covariance = influence @ influence.T * count / (count - free.shape[1])  # as of a regression
+    margin = t_quantile(1 - _ALPHA / 2, count - 1) * np.sqrt(np.diag(covariance))
     values = np.concatenate([theta, keen])
     bounds = np.column_stack([values, values - margin[:-1], values + margin[:-1]])
-    level = level_of_pairs(influence[: len(theta)], None, _ALPHA)
+    level = level_of_pairs(influence[: len(theta), decided], None, _ALPHA)
 
     def sign(one: int, two: int) -> int:
         error = np.sqrt(covariance[one, one] + covariance[two, two] - 2 * covariance[one, two])
         difference = theta[two] - theta[one]
-        return int(np.sign(difference)) if 2 * t_cdf(-abs(difference) / error, units - 1) < level else 0
+        t = (abs(difference) - _SMALL) / max(error, _SMALL)  # of equals, who differ by rounding, not above 0
+        return int(np.sign(difference)) if 2 * t_cdf(-t, count - 1) < level else 0
 
     return Strengths(bounds[: len(theta)], bounds[len(theta) :], tie, places_of(len(theta), sign))

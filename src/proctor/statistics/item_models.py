@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from proctor.statistics.arrays import Bools, Floats, Indices
 
 FEWEST_MODELS = 3
 """Models that have to have answered: two say nothing of what a third one knows better."""
@@ -86,7 +86,7 @@ class ItemModel:
         """Return the model of some questions, in another order."""
         return replace(self, ease=self.ease[places], loadings=self.loadings[places], doubt=self.doubt[places])
 
-    def predictions(self, places: NDArray[np.intp], scores: ArrayLike) -> Floats:
+    def predictions(self, places: Indices, scores: ArrayLike) -> Floats:
         """Return what a new model is expected to score on each question, after some of its answers.
 
         Args:
@@ -171,7 +171,7 @@ def _fitted(answers: Floats) -> ItemModel:
     return ItemModel(items[:, 0], items[:, 1:], abilities, doubt)
 
 
-def _start(filled: Floats, known: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
+def _start(filled: Floats, known: Bools) -> tuple[Floats, Floats, Floats]:
     """Return where the search begins: shares of right answers, and the singular vectors of what these leave."""
     models, questions = filled.shape
     shares = (filled.sum(axis=0) + 1.0) / (known.sum(axis=0) + 2.0)
@@ -190,7 +190,7 @@ def _start(filled: Floats, known: NDArray[np.bool_]) -> tuple[Floats, Floats, Fl
 def _all_steps(
     features: Floats,
     scores: Floats,
-    known: NDArray[np.bool_],
+    known: Bools,
     at: Floats,
     mean: Floats,
     precision: Floats,
@@ -204,7 +204,7 @@ def _all_steps(
     return _bounded(np.linalg.solve(bend, slope[:, :, np.newaxis])[:, :, 0])
 
 
-def _bends(features: Floats, expected: Floats, known: NDArray[np.bool_]) -> Floats:
+def _bends(features: Floats, expected: Floats, known: Bools) -> Floats:
     """Return the second derivatives of many logistic regressions on the same features."""
     weights = np.where(known, expected * (1.0 - expected), 0.0)
     return np.asarray(np.einsum("fk,fn,fl->nkl", features, weights, features, optimize=True))

@@ -13,15 +13,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from proctor.lazy import np
-from proctor.statistics.arrays import Floats
+from proctor.statistics.arrays import Bools, Floats
 from proctor.statistics.distributions import normal_quantile
 from proctor.statistics.intervals import Interval, mean_interval
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 FEWEST_MODELS = 4
 """Models from which on a correlation has an interval: Fisher's z of n has the variance 1 / (n - 3)."""
@@ -113,7 +109,7 @@ def discriminations(table: Floats, level: float = 0.95) -> list[Discrimination |
     return found
 
 
-def _centred(values: Floats, known: NDArray[np.bool_]) -> Floats:
+def _centred(values: Floats, known: Bools) -> Floats:
     filled = np.where(known, values, 0.0)
     means = filled.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
     return np.where(known, values - means, 0.0)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from proctor.lazy import np
-from proctor.statistics.arrays import Floats, Indices
+from proctor.statistics.arrays import Bools, Floats, Indices
 from proctor.statistics.bounded import mean_bounds
 from proctor.statistics.distributions import normal_quantile
 from proctor.statistics.paired_tests import MeanTest
@@ -129,7 +129,7 @@ def corrected_mean(
     return CorrectedMean(Bounded(value, low, high), hidden, trust, labelled, count, parts, clusters, tuple(strata))
 
 
-def _trust(scores: Floats, labels: Floats, weights: Floats, known: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> float:
+def _trust(scores: Floats, labels: Floats, weights: Floats, known: Bools) -> float:
     """Return the weight of the judge's scores that makes the error least (PPI++, section 6; 2406.04291, section 4)."""
     spread = common = 0.0
     for weight in np.unique(weights[known]):

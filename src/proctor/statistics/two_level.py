@@ -10,19 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from proctor.lazy import Deferred
+from proctor.lazy import np
+from proctor.statistics.arrays import Floats
 from proctor.statistics.bounded import mean_bounds
 from proctor.statistics.distributions import t_quantile
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-else:
-    np = Deferred("numpy")
 
 _FEWEST = 2  # of questions: the spread of one is not defined
 _ROUNDING = 2.0**-44  # of the largest score: means of equal answers differ by so little, and by nothing else

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import abstractmethod
 from collections.abc import Mapping
 from functools import lru_cache
@@ -78,8 +79,11 @@ class EngineLM(LM):
     def generate_until(self, requests: list[Instance]) -> list[str]:
         """Return what the model writes after each context."""
         from proctor.dialects.lm_eval.generation import decoding_of
+        from proctor.guests.lm_eval.api_model import JsonChatStr
 
-        asked = [Generate(Prompt(each.args[0]), decoding_of(each.args[1])) for each in requests]
+        contexts = [each.args[0] for each in requests]
+        said = [json.loads(each.prompt) if isinstance(each, JsonChatStr) else each for each in contexts]
+        asked = [Generate(Prompt(each), decoding_of(of.args[1])) for each, of in zip(said, requests, strict=True)]
         return [each.texts[0] for each in _ordered(self.engine.generate(asked))]
 
 
