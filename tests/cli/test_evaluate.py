@@ -38,6 +38,14 @@ def test_mistakes_are_named_with_their_line(tmp_path):
     assert "Traceback" not in done.stderr
 
 
+def test_no_file_is_named_that_nobody_wrote(tmp_path):
+    path = tmp_path / "answered.csv"
+    path.write_text("question,answer,prediction\nq,a,a\n")
+    done = evaluate(path, "--metric", "judge", "--judge", "scripted")
+    assert "to ask again what failed: the same command" in done.stderr
+    assert "samples.jsonl" not in done.stderr
+
+
 def test_what_failed_is_said_and_counted(tmp_path):
     path = tmp_path / "predictions.jsonl"
     path.write_text('"positive"\nnull\n5\n')

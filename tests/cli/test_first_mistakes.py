@@ -91,6 +91,11 @@ def test_runs_to_compare(folder):
     assert "both alone is compared with nothing" in both.stderr
     assert "it holds 2 runs: both/first both/second" in both.stderr
     assert "name two runs" in proctor("compare", "both/first").stderr
+    two = ("--prompt", "{question}?", "--prompt", "{question}!")
+    assert proctor("run", "qa.csv", "-m", "dummy", *two, "-o", "two").returncode == 0
+    hint = proctor("compare", "two").stderr.rpartition("two exams of one: ")[2].split()
+    assert len(hint) == 2
+    assert proctor("compare", *hint).returncode == 0
     assert "name its run folder, both/first" in proctor("compare", "both/first/results.json", "both/second").stderr
 
 

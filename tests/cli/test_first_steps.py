@@ -128,6 +128,8 @@ def test_a_table_without_rows_says_so(folder, said):
     [
         (("compare", "a"), ("a alone is compared with nothing", "proctor compare BASELINE RUN")),
         (("compare",), ("missing argument 'BASELINE'", "compare --help")),
+        (("sweep", "a", "--prompts", "b"), ("no option '--prompts'", "--templates FILE")),
+        (("evaluate", "a", "--output", "b"), ("no option '--output'", "run EXAM --model replay")),
         (("export", "."), ("missing option '--to'", "proctor export [OPTIONS] RUN")),
         (("evaluate",), ("there is no exam to score for", "proctor evaluate EXAM --predictions FILE")),
         (("import",), ("missing argument 'RECORD'", "import --help")),

@@ -36,6 +36,15 @@ def test_by_position_where_there_are_no_prompts(tmp_path):
     assert "'???'" in answers[2].failure.message
 
 
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_list_in_a_json_file_is_its_rows(tmp_path, indent):
+    path = tmp_path / "p.json"
+    path.write_text(json.dumps([{"question": "a", "response": "first"}, "second"], indent=indent))
+    assert [response.text for response in ask(ReplayEngine(str(path)), "?", "??")] == ["first", "second"]
+    write(path, {"response": "first"}, "second")  # lines under another name
+    assert [response.text for response in ask(ReplayEngine(str(path)), "?", "??")] == ["first", "second"]
+
+
 def test_only_rows_without_prompts_go_by_position(tmp_path):
     assert ReplayEngine(write(tmp_path / "a.jsonl", "x", {"prediction": "y"})).answers_in_order
     assert not ReplayEngine(write(tmp_path / "b.jsonl", {"prompt": "a", "prediction": "y"})).answers_in_order

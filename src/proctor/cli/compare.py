@@ -65,11 +65,14 @@ def command(
     """
     from proctor.cli.console import console
     from proctor.cli.json_output import print_json
-    from proctor.runs.stored_run import is_run, runs_in
+    from proctor.runs.stored_run import is_run, load_run, runs_in
 
     if not others:
-        several = Path(baseline).is_dir() and not is_run(Path(baseline))
-        hint = runs_in(Path(baseline)) if several else "proctor compare BASELINE RUN: name two runs"
+        path = Path(baseline)
+        exams = list(load_run(path).results) if is_run(path) and not is_sweep(path) else []
+        hint = runs_in(path) if path.is_dir() and not is_run(path) else "proctor compare BASELINE RUN: name two runs"
+        if len(exams) > 1:
+            hint += f"; or two exams of one: {baseline}::{exams[0]} {baseline}::{exams[1]}"
         raise UsageError(f"{baseline} alone is compared with nothing", hint=hint)
     if over or is_sweep(Path(baseline)):
         from proctor.cli.sweep import compare_sweeps

@@ -101,7 +101,7 @@ def _say_failures(result: RunResult, notes: Sequence[str]) -> bool:
         more = " --retry-verdicts" if UNREAD.intersection(firsts) else ""
         again = f"{_again(result)}{' with' if more and result.output is None else ''}{more}"
         told = f"to ask again, judges too: {again}" if more else f"to ask again what failed: {again}"
-        warn(f"samples.jsonl has the reasons; {instead or told}")
+        warn(instead or told if result.output is None else f"samples.jsonl has the reasons; {instead or told}")
     return bool(notes)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -32,6 +33,7 @@ from proctor.safe_files import opened
 PROMPT_FIELDS = ("prompt", "source", "messages", "input_text", "model_input")
 OUTPUT_FIELDS = ("output", "outputs", "generated_text", "raw_prediction", "prediction", "response", "text")
 ENDING_FIELDS = ("finish_reason", "finish_reasons")
+_WANTED = "name samples.jsonl of a run, a list in a .json file, or a .jsonl file with an answer a line"
 Row = Mapping[str, Any]
 
 
@@ -56,7 +58,7 @@ class ReplayEngine(Engine):
     counts as cut off, what was filtered is a failure; ``failure`` says why a row has no answer.
 
     Attributes:
-        path: The file, or a run folder that has a ``samples.jsonl``.
+        path: The file (a ``.json`` file may hold a list of rows), or a run folder that has a ``samples.jsonl``.
         prompt_field: Name of the prompt; by default the first of the usual ones that a row has.
         output_field: Name of the answer, likewise.
         model: What tables call the engine; by default the file's name.
@@ -128,6 +130,10 @@ def _rows_of(path: Path, run: Path | None) -> Iterator[Row]:
     """Yield the rows of a file; where it is that of a run folder, no link leads out of the folder."""
     try:
         with opened(path, within=run) as lines:
+            if path.suffix.lower() == ".json" and isinstance(whole := _whole(lines.read()), list):
+                yield from (row if isinstance(row, dict) else {"prediction": row} for row in whole)
+                return
+            lines.seek(0)
             for number, line in enumerate(lines, start=1):
                 if line.strip():
                     yield _row(line, Location(str(path), number))
@@ -135,8 +141,14 @@ def _rows_of(path: Path, run: Path | None) -> Iterator[Row]:
         raise EngineError(
             f"the recorded answers in '{path}' cannot be read",
             why=reason_of(error),
-            hint="name samples.jsonl of a run, or a file with an answer a line",
+            hint=_WANTED,
         ) from None
+
+
+def _whole(text: bytes) -> Any:
+    with suppress(ValueError):  # lines of JSON under another name
+        return parse_json(text)
+    return None
 
 
 def _row(line: bytes, location: Location) -> Row:
@@ -144,7 +156,7 @@ def _row(line: bytes, location: Location) -> Row:
         row = parse_json(line)
     except ValueError as error:
         why = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-        raise DataError("a line of recorded answers is not JSON", why=why, location=location) from None
+        raise DataError("a line of recorded answers is not JSON", why=why, location=location, hint=_WANTED) from None
     return row if isinstance(row, dict) else {"prediction": row}
 
 

@@ -216,6 +216,13 @@ def _asked(folder, ending, row):
     return next(iter(exam.questions()))
 
 
+def test_what_only_people_know_comes_before_a_models_answer(tmp_path, heard):
+    row = {"question": "q", "answer": "a model's", "reference_contexts": ["c"], "ground_truths": ["x", "y"]}
+    (exam,) = resolve_tasks([written(tmp_path, row)])
+    assert next(iter(exam.questions())).exchange.references == ("x", "y")
+    assert "not shown 'reference_contexts'" in heard.text
+
+
 def test_a_picture_beside_the_name_of_its_file_is_shown(tmp_path, heard):
     row = {"question": "q", "image": "images/1.jpg", "decoded_image": "data:image/png;base64,AAAA", "answer": "B"}
     (exam,) = resolve_tasks([written(tmp_path, row)])

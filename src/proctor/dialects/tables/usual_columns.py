@@ -21,8 +21,19 @@ QUESTIONS: Final = (
     *("goal", "ctx", "sentence", "text"),  # PIQA, HellaSwag, SST-2 and WinoGrande, AG News
 )
 ANSWERS: Final = (
-    *("ground_truth", "gold", "expected_answer", "expected_output", "expected", "reference_answer", "ideal"),
-    *("correct_answers", "correct_answer", "answer", "target", "targets", "label", "output", "reference", "answers"),
+    *("ground_truth", "ground_truths", "gold", "expected_answer", "expected_output", "expected", "reference_answer"),
+    *(
+        "ideal",
+        "correct_answers",
+        "correct_answer",
+        "answer",
+        "target",
+        "targets",
+        "label",
+        "output",
+        "reference",
+        "answers",
+    ),
     "references",
     *("answerkey", "answer_key", "correct", "correct_option", "cop", "best_answer", "final_decision", "answers_spans"),
     *("答案", "正确答案", "标准答案", "参考答案", "标签", "输出"),
@@ -32,7 +43,7 @@ CHOICES: Final = ("choices", "options", "endings", "选项")
 """Names of columns that are looked for, in this order and in any case, where the user names none."""
 MATERIAL: Final = (
     *("context", "passage", "document", "article", "paragraph", "background", "system", "premise", "support"),
-    *("contexts", "retrieved_contexts", "passages", "documents", "材料", "上下文"),
+    *("contexts", "retrieved_contexts", "reference_contexts", "passages", "documents", "材料", "上下文"),
     "sentence",  # below a question: QNLI
 )
 """Names of columns without which a question may make no sense."""
