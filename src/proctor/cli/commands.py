@@ -330,9 +330,7 @@ def _instead_of_option(option: str, known: Sequence[str]) -> str:
     if name == "prompts" and "--templates" in known:
         return "files of prompts are --templates FILE of a sweep"
     if name == "output" and "--prediction-column" in known:
-        return (
-            "a run folder of answers is made by proctor run EXAM --model replay --model-args path=FILE --output FOLDER"
-        )
+        return "proctor run EXAM --model replay --model-args path=FILE --output FOLDER makes a run folder of answers"
     if name in Decoding.__struct_fields__ and "--decoding" in known:
         return f"how the model answers is --decoding {name}=VALUE"
     is_model_s = name in ("base_url", "max_retries", "timeout", "requests_per_minute", "tokens_per_minute")
