@@ -10,6 +10,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ import click
 
 from proctor.cli.error_reporting import BROKEN_PIPE, abandon_output, quietly, say
 from proctor.cli.help_sections import grouped
+from proctor.cli.json_output import json_alone
 from proctor.errors import UsageError, closest, did_you_mean
 from proctor.running.log_place import LogAddress
 from proctor.settings import settings
@@ -226,7 +228,8 @@ class WalledCommand(ProctorCommand):
             from proctor.wall import raise_wall
 
             raise_wall(ctx.meta[TYPED], self._needs(ctx.params))
-        return super().invoke(ctx)
+        with json_alone() if self._asks and ctx.params.get("as_json") else nullcontext():
+            return super().invoke(ctx)
 
     def _needs(self, given: Mapping[str, Any]) -> Needs:
         from proctor.wall import Needs
