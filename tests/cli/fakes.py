@@ -184,6 +184,10 @@ def make_engine(name: str, args: Mapping[str, Any] | None = None, origin: object
     return SlowEngine(**(args or {}))
 
 
+def words_for(engine: Engine) -> tuple[str, dict[str, Any]]:
+    return "slow", engine.to_dict()
+
+
 def install(modules: MutableMapping[str, ModuleType]) -> None:
     """Put the fakes behind the seams that the command line uses."""
     fresh: dict[str, ModuleType] = {}
@@ -198,6 +202,7 @@ def install(modules: MutableMapping[str, ModuleType]) -> None:
         ("proctor.engines.engine_names", "ENGINES", {"slow": None, "smollm2": None}),
         ("proctor.engines.engine_names", "REGISTERED", {}),
         ("proctor.engines.engine_registry", "make_engine", make_engine),
+        ("proctor.engines.engine_registry", "words_for", words_for),
         ("proctor.engines.model_args", "Origin", Origin),
         ("proctor.engines.model_args", "parse_model_args", parse_model_args),
     ):

@@ -257,7 +257,8 @@ def test_a_method_that_nothing_calls_is_refused_with_the_class():
     from proctor.compat.lm_eval_names.hf_model import HFLM
     from proctor.guests.lm_eval.api_model import TemplateAPI
 
-    for base, name in ((HFLM, "_get_accelerate_args"), (TemplateAPI, "model_call"), (TemplateAPI, "amodel_call")):
+    of_servers = ("get_batched_requests", "batch_loglikelihood_requests")
+    for base, name in ((HFLM, "_get_accelerate_args"), *((TemplateAPI, each) for each in of_servers)):
         with pytest.raises(UsageError, match=f"Mine.{name} would never be called"):
             type("Mine", (base,), {name: lambda self: {}, "__module__": "a_program"})
 

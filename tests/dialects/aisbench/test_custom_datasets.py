@@ -196,7 +196,7 @@ def test_a_table_by_itself_is_asked_by_the_columns_it_has_and_they_are_said(
     assert question.exchange.answer == "4"
 
 
-@pytest.mark.parametrize("columns", ["text,A,B,answer", "frage,antwort", "question,hint"])
+@pytest.mark.parametrize("columns", ["body,A,B,answer", "frage,antwort", "question,hint"])
 def test_a_table_that_does_not_say_what_is_asked_or_right_is_refused_with_what_it_has(
     tmp_path: Path, columns: str
 ) -> None:
