@@ -120,9 +120,6 @@ def parse_printed(text: str) -> Any:
 
     >>> parse_printed("['a' 'b']"), parse_printed("{'text': array(['a', 'b'], dtype=object)}")
     (['a', 'b'], {'text': ['a', 'b']})
-
-    Raises:
-        SyntaxError, ValueError: As :func:`parse_literal`.
     """
     return parse_literal(_PRINTED.sub(lambda found: f"{found[1]}," if found[2] else found[1] or "", text))
 

@@ -14,7 +14,6 @@ from lm_eval.api.registry import Registry
 from lm_eval.api.samplers import ContextSampler, get_sampler
 from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.loggers import EvaluationTracker
-from lm_eval.models.utils import Grouper
 from lm_eval.tasks import TaskManager, get_task_dict
 from lm_eval.tasks._index import Kind
 from lm_eval.tasks._yaml_loader import load_yaml
@@ -126,9 +125,6 @@ assert EvaluatorConfig(tasks=["./on*.yaml"], include_path=".").process_tasks().a
 # batches of a model of one's own
 order = Reorderer([[3], [1], [3], [2]], lambda each: each[0])
 assert order.get_reordered() == [[1], [2], [3], [3]] and order.get_original("badc") == ["d", "b", "c", "a"]
-grouper = Grouper(["a", "bb", "c"], len)
-assert grouper.get_grouped() == {1: ["a", "c"], 2: ["bb"]}
-assert grouper.get_original({1: [0, 2], 2: [1]}) == [0, 1, 2]
 print("all of it")
 """
 

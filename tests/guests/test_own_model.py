@@ -6,7 +6,7 @@ import pytest
 from tests_commands import proctor
 
 from proctor.engines.engine_registry import make_engine
-from proctor.errors import ProctorError, TrustError
+from proctor.errors import ProctorError, TrustError, UsageError
 from proctor.ir import Decoding, Generate, Prompt
 from proctor.settings import settings
 
@@ -111,6 +111,21 @@ def test_what_is_no_model_is_refused(folder, name, why):
         engine(name)
     with pytest.raises(TrustError, match="say --trust-code"):
         make_engine("one.py")
+
+
+@pytest.mark.parametrize("name", ["app:answer", "app.answer"])
+def test_a_function_of_a_module_is_named_as_one_of_a_file(folder, name):
+    with pytest.raises(UsageError, match=r"--model app\.py:answer"):
+        make_engine(name)
+
+
+def test_what_a_function_prints_is_not_in_the_json_of_its_scores(tmp_path):
+    (tmp_path / "loud.py").write_text("def answer(prompt):\n    print('called')\n    return 'a'\n")
+    (tmp_path / "q.csv").write_text("question,answer\nq,a\n")
+    given = ("run", tmp_path / "q.csv", "-m", f"{tmp_path}/loud.py:answer", "--trust-code", "--json")
+    done = proctor(*given, "-o", tmp_path / "out")
+    assert json.loads(done.stdout)["q"]["n"] == 1
+    assert "called" in done.stderr
 
 
 def test_answers_are_kept_by_the_code_that_gave_them(folder):

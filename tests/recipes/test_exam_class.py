@@ -15,7 +15,7 @@ from proctor.recipes.answer_seeds import derived_seed
 from proctor.recipes.exam import Exam, add_groups, limited, suited
 from proctor.recipes.exam_parts import Context
 from proctor.recipes.fingerprint import Definition, FingerprintMaker, RowsDigest, instance_digest
-from proctor.recipes.honours import Honoured, Refused, all_honoured
+from proctor.recipes.honours import Honoured, Refused
 from proctor.recipes.options import OPTIONS, ExamOptions, given_options
 from proctor.recipes.selection import Opened
 from proctor.scoring.grades import Grade
@@ -77,7 +77,7 @@ def exam(**given) -> Exam:
         "rows": Rows(),
         "asker": Asker(),
         "grader": Grader(),
-        "honours": all_honoured(OPTIONS),
+        "honours": dict.fromkeys(OPTIONS, Honoured()),
     }
     return Exam(**{**values, **given})
 

@@ -10,7 +10,7 @@ from proctor.errors import Diagnostic
 from proctor.ir.question import Answered, Ask, Question
 from proctor.recipes.exam import Exam
 from proctor.recipes.exam_parts import Context, Demos, Kind
-from proctor.recipes.honours import all_honoured
+from proctor.recipes.honours import Honoured
 from proctor.recipes.options import OPTIONS
 from proctor.recipes.selection import Opened, Row, Selection
 from proctor.scoring.grades import Grade
@@ -48,7 +48,7 @@ def made_exam(
         rows=_Rows(questions),
         asker=_Asker(kinds),
         grader=_Grader(grade),
-        honours=all_honoured(OPTIONS),
+        honours=dict.fromkeys(OPTIONS, Honoured()),
     )
 
 

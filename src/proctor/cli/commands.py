@@ -10,6 +10,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ import click
 
 from proctor.cli.error_reporting import BROKEN_PIPE, abandon_output, quietly, say
 from proctor.cli.help_sections import grouped
+from proctor.cli.json_output import json_alone
 from proctor.errors import UsageError, closest, did_you_mean
 from proctor.running.log_place import LogAddress
 from proctor.settings import settings
@@ -226,7 +228,8 @@ class WalledCommand(ProctorCommand):
             from proctor.wall import raise_wall
 
             raise_wall(ctx.meta[TYPED], self._needs(ctx.params))
-        return super().invoke(ctx)
+        with json_alone() if self._asks and ctx.params.get("as_json") else nullcontext():
+            return super().invoke(ctx)
 
     def _needs(self, given: Mapping[str, Any]) -> Needs:
         from proctor.wall import Needs
@@ -330,9 +333,7 @@ def _instead_of_option(option: str, known: Sequence[str]) -> str:
     if name == "prompts" and "--templates" in known:
         return "files of prompts are --templates FILE of a sweep"
     if name == "output" and "--prediction-column" in known:
-        return (
-            "a run folder of answers is made by proctor run EXAM --model replay --model-args path=FILE --output FOLDER"
-        )
+        return "proctor run EXAM --model replay --model-args path=FILE --output FOLDER makes a run folder of answers"
     if name in Decoding.__struct_fields__ and "--decoding" in known:
         return f"how the model answers is --decoding {name}=VALUE"
     is_model_s = name in ("base_url", "max_retries", "timeout", "requests_per_minute", "tokens_per_minute")

@@ -23,11 +23,11 @@ from proctor.cli.exam_options import (
     take_trust,
     trust_option,
 )
+from proctor.cli.json_output import print_json
 from proctor.cli.log_option import LOG
 from proctor.errors import DataError, DatasetNotFoundError, Location, UsageError, reason_of
 from proctor.foreign_text import parse_json
 from proctor.safe_files import opened
-from proctor.terminal_text import printable_json
 
 if TYPE_CHECKING:
     from proctor.recipes.exam import Exam
@@ -121,7 +121,7 @@ def command(
         )
     results = evaluate(given, rows, calc_confidence_intervals=intervals, log=log, options=options, anew=anew)
     if shown["as_json"]:
-        click.echo(printable_json(json.dumps(dict(results.global_scores), ensure_ascii=False, indent=2, default=str)))
+        print_json(dict(results.global_scores), indent=2)
     else:
         show(results.global_scores.summary)
     if shown["instances"] and not shown["as_json"]:

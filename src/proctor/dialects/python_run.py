@@ -107,6 +107,8 @@ def _engine(model: str | Engine | Callable[..., Any], arguments: dict[str, Any])
 def _exams(exams: Any, options: ExamOptions, said: Sequence[str]) -> tuple[list[Exam], tuple[str, ...]]:
     """Return exams, and the names of tasks that mean them."""
     listed: list[Any] = [exams] if isinstance(exams, str | Path | Exam) else _listed(exams)
+    if not listed and not isinstance(exams, Sequence | Mapping):
+        raise UsageError(f"this {type(exams).__name__} has no rows")
     if listed and all(isinstance(each, Mapping) for each in listed):
         from proctor.dialects.tables.resolve import Table, table_exams
 
@@ -128,9 +130,9 @@ def _exams(exams: Any, options: ExamOptions, said: Sequence[str]) -> tuple[list[
 def _listed(exams: Any) -> list[Any]:
     """Return a list of exams, or the rows of a table in memory (a list, a dataset, a frame of pandas or polars)."""
     if hasattr(exams, "to_dicts"):
-        return _some(exams, exams.to_dicts())
+        return list(exams.to_dicts())
     if hasattr(exams, "iloc") and hasattr(exams, "columns"):
-        return _some(exams, exams.to_dict("records"))
+        return list(exams.to_dict("records"))
     if isinstance(exams, Mapping) and exams and all(hasattr(each, "column_names") for each in exams.values()):
         hint = f"name it: data[{next(iter(exams))!r}]"
         raise UsageError(f"this has {len(exams)} splits, and one is an exam", hint=hint)
@@ -138,13 +140,7 @@ def _listed(exams: Any) -> list[Any]:
         return [exams]
     if not hasattr(exams, "column_names"):
         return list(exams)
-    return _some(exams, with_class_names(list(exams), class_names(exams)))
-
-
-def _some(table: Any, rows: Sequence[Any]) -> list[Any]:
-    if not rows:
-        raise UsageError(f"this {type(table).__name__} has no rows", hint="is a filter in front of it too strict?")
-    return list(rows)
+    return with_class_names(list(exams), class_names(exams))
 
 
 def _cell(value: Any) -> Any:

@@ -207,6 +207,8 @@ _MODEL = re.compile(r"[\w-]+[-.:\d][\w.:-]*")
 """Names as services have them (``gpt-4.1``, ``o3``)."""
 _OF_PROVIDER = re.compile(r"[\w-]+/[\w.:/-]+(?<!\.json)")
 """A name after another one and a slash; files of engines are not such names."""
+_OF_FILE = re.compile(r"([\w/]+)[:.](\w+)")
+"""A function of a module, as import statements and servers have it."""
 _NO_ARTIFACT = re.compile(r"[\w.]+(?:-[\w.]+)+")
 """Names with dashes, as other systems' models have them: artifacts have none."""
 
@@ -225,6 +227,9 @@ def _fetch(name: str, given: Mapping[str, Any]) -> Engine:
         why = "a provider and its model have a slash between them"
         model = re.sub(r"^(chat|completion|messages|responses):", "", model)
         raise UsageError(f"there is no engine '{name}'", why=why, hint=f"--model {provider}/{model}")
+    if (own := _OF_FILE.fullmatch(name)) and Path(f"{own[1]}.py").is_file():
+        hint = f"a function in a file is --model {own[1]}.py:{own[2]}"
+        raise UsageError(f"there is no engine '{name}'", why=f"there is {own[1]}.py", hint=hint)
     if _NO_ARTIFACT.fullmatch(name) or (is_assignments(name) and not name.lstrip().startswith("{")):
         raise _unknown(name)
     try:

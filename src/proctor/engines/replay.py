@@ -130,10 +130,12 @@ def _rows_of(path: Path, run: Path | None) -> Iterator[Row]:
     """Yield the rows of a file; where it is that of a run folder, no link leads out of the folder."""
     try:
         with opened(path, within=run) as lines:
-            if path.suffix.lower() == ".json" and isinstance(whole := _whole(lines.read()), list):
-                yield from (row if isinstance(row, dict) else {"prediction": row} for row in whole)
-                return
-            lines.seek(0)
+            if path.suffix.lower() == ".json":
+                with suppress(ValueError):  # lines of JSON under another name
+                    if isinstance(whole := parse_json(lines.read()), list):
+                        yield from (row if isinstance(row, dict) else {"prediction": row} for row in whole)
+                        return
+                lines.seek(0)
             for number, line in enumerate(lines, start=1):
                 if line.strip():
                     yield _row(line, Location(str(path), number))
@@ -143,12 +145,6 @@ def _rows_of(path: Path, run: Path | None) -> Iterator[Row]:
             why=reason_of(error),
             hint=_WANTED,
         ) from None
-
-
-def _whole(text: bytes) -> Any:
-    with suppress(ValueError):  # lines of JSON under another name
-        return parse_json(text)
-    return None
 
 
 def _row(line: bytes, location: Location) -> Row:

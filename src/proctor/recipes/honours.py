@@ -74,8 +74,3 @@ def flag_of(name: str) -> str:
 
 _SET_BY = {"model_config": "--model"}
 """What sets an option that has no flag."""
-
-
-def all_honoured(names: Iterable[str]) -> dict[str, Entry]:
-    """Return entries that honour options."""
-    return {name: Honoured() for name in names}

@@ -262,16 +262,6 @@ class TaskManager:
         """Return the names that match one of the patterns, sorted."""
         return pattern_match(list(task_list), self.all_tasks)
 
-    def list_all_tasks(self, list_groups: bool = True, list_tags: bool = True, list_subtasks: bool = True) -> str:
-        """Return the names as a table in Markdown."""
-        rows = [
-            *((name, "group") for name in self.all_groups if list_groups),
-            *((name, "tag") for name in self.all_tags if list_tags),
-            *((name, "task") for name in self.all_subtasks if list_subtasks),
-        ]
-        lines = [f"|{name}|{kind}|{self.index.entries[name].file}|" for name, kind in rows]
-        return "\n".join(["|Name|Kind|File|", "|---|---|---|", *lines])
-
     def load_task_or_group(self, task_list: str | Mapping[str, Any] | Sequence[Any] | None = None) -> dict[Any, Any]:
         """Return tasks by name, and by group those of the group, for :func:`evaluate`; tags are their tasks."""
         listed = [task_list] if isinstance(task_list, str | Mapping | Task) else list(task_list or ())

@@ -209,9 +209,7 @@ class AnswerKey:
 
 
 _SEVERAL_LETTERS: Final = re.compile(r"[A-Z](?:[\s,;|、]*[A-Z])+")
-_AS_TEXT: Final = (
-    "where several are right, answers are written: --choices-column '' and --prompt TEXT with a {column} for each"
-)
+_AS_TEXT: Final = "several right ones are written: --choices-column '' and --prompt TEXT with a {column} for each"
 
 
 def answer_key(path: str, rows: Sequence[Row], column: str, choices: tuple[str, ...]) -> AnswerKey:

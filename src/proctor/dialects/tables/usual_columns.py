@@ -22,19 +22,8 @@ QUESTIONS: Final = (
 )
 ANSWERS: Final = (
     *("ground_truth", "ground_truths", "gold", "expected_answer", "expected_output", "expected", "reference_answer"),
-    *(
-        "ideal",
-        "correct_answers",
-        "correct_answer",
-        "answer",
-        "target",
-        "targets",
-        "label",
-        "output",
-        "reference",
-        "answers",
-    ),
-    "references",
+    *("ideal", "correct_answers", "correct_answer", "answer", "target", "targets", "label", "output", "reference"),
+    *("answers", "references"),
     *("answerkey", "answer_key", "correct", "correct_option", "cop", "best_answer", "final_decision", "answers_spans"),
     *("答案", "正确答案", "标准答案", "参考答案", "标签", "输出"),
 )

@@ -28,10 +28,6 @@ class Message:
         """Return its words, and what stands behind them."""
         return self.content + self._delimiter
 
-    def without_delimiter(self) -> None:
-        """Let nothing stand behind it."""
-        self._delimiter = ""
-
 
 def maybe_delimit(prefix: str | None, suffix: str | None, delimiter: str = " ") -> str:
     """Return two texts as one, a delimiter between them where neither has white space there."""

@@ -42,27 +42,6 @@ def undistribute(iterable: Iterable[Iterable[Any]]) -> list[Any]:
     return [each for each in chain.from_iterable(rounds) if each is not None]
 
 
-class Grouper:
-    """Things by what a function says of them, and the way back to their order.
-
-    Args:
-        arr: The things.
-        fn: Returns the group of one.
-    """
-
-    def __init__(self, arr: Sequence[Any], fn: Callable[[Any], Any]) -> None:
-        self.arr = {fn(each[0][1]): each for each in group(list(enumerate(arr)), lambda each: fn(each[1]))}
-
-    def get_grouped(self) -> dict[Any, list[Any]]:
-        """Return the things by group."""
-        return {key: [each for _, each in members] for key, members in self.arr.items()}
-
-    def get_original(self, grouped_dict: Mapping[Any, Sequence[Any]]) -> list[Any]:
-        """Return one value for each thing, in the order of the things, from values by group."""
-        pairs = [pair for key, members in self.arr.items() for pair in zip(members, grouped_dict[key], strict=True)]
-        return [value for _, value in sorted(pairs, key=lambda pair: pair[0][0])]
-
-
 class Reorderer:
     """Things sorted by a function, and the way back to their order; of equal ones each is the first, as in lm-eval.
 

@@ -53,19 +53,9 @@ class DatasetReader:
         """Return the input columns of a row, joined by blanks."""
         return field_text(self.input_columns)(entry)
 
-    def generate_input_field_corpus(self, dataset: Any, split: str | None = None) -> list[str]:
-        """Return the input columns of all rows."""
-        rows = dataset if split is None else dataset[split]
-        return [self.generate_input_field_prompt(row) for row in rows]
-
     def generate_output_field_prompt(self, entry: Mapping[str, Any]) -> str:
         """Return the output column of a row in words."""
         return str(entry[self.output_column or ""])
-
-    def generate_output_field_corpus(self, dataset: Any, split: str | None = None) -> list[str]:
-        """Return the output column of all rows in words."""
-        rows = dataset if split is None else dataset[split]
-        return [self.generate_output_field_prompt(row) for row in rows]
 
     def __len__(self) -> int:
         return len(self.dataset)
