@@ -113,16 +113,12 @@ def _with_sounds_inside(message: Message) -> Message:
     content = message.get("content")
     if not isinstance(content, list):
         return message
-    return {
-        **message,
-        "content": [
-            _sound_inside(part) if isinstance(part, Mapping) and part.get("type") == "audio_url" else part
-            for part in content
-        ],
-    }
+    return {**message, "content": [_sound_inside(part) for part in content]}
 
 
-def _sound_inside(part: Mapping[str, Any]) -> dict[str, Any]:
+def _sound_inside(part: Any) -> Any:
+    if not isinstance(part, Mapping) or part.get("type") != "audio_url":
+        return part
     inner = part["audio_url"]
     url = str(inner["url"] if isinstance(inner, Mapping) else inner)
     if not url.startswith("data:"):
