@@ -19,12 +19,6 @@ def test_an_unknown_override_gets_the_closest_one():
         options_of(RunSpec("m", ("t",), overrides={"templte": "x"}))
 
 
-@pytest.mark.parametrize("name, value", [("repeats", "2"), ("limit", "half"), ("metric", 1), ("predict_only", "no")])
-def test_an_override_of_another_type_is_refused(name, value):
-    with pytest.raises(UsageError, match=f"'{name}' cannot be"):
-        options_of(RunSpec("m", ("t",), overrides={name: value}))
-
-
 def test_a_whole_limit_stays_one():
     assert str(options_of(RunSpec("m", ("t",), limit=3)).limit) == "3"
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
+
+import msgspec
 
 from proctor.dialects.resolve import resolve_tasks
 from proctor.dialects.run_file import options_of
@@ -61,6 +63,7 @@ def run(
         raise UsageError(f"there is no option '{unknown[0]}'", hint=did_you_mean(unknown[0], known))
     name, arguments = (model, dict(model_args or {})) if isinstance(model, str) else words_for(engine)
     given = {key: _several(key, value) for key, value in options.items() if value is not None}
+    _check_types(given | ({} if limit is None else {"limit": limit}))
     own = {key: given.pop(key) for key in ("seed", "num_demos") if key in given}
     count = limit if isinstance(limit, int) else None
     given |= {} if limit == count else {"limit": limit}
@@ -74,6 +77,15 @@ def _several(name: str, value: Any) -> Any:
     """Return the value of an option as a file of a run has it; one of an option that takes several as one of them."""
     listed = [value] if name in _LISTS and isinstance(value, str | Path) else value
     return [str(each) if isinstance(each, Path) else each for each in listed] if isinstance(listed, list) else listed
+
+
+def _check_types(given: Mapping[str, Any]) -> None:
+    kinds = get_type_hints(ExamOptions)
+    for name, value in given.items():
+        try:
+            msgspec.convert(value, kinds[name])
+        except msgspec.ValidationError as error:
+            raise UsageError(f"the option '{name}' cannot be {value!r:.80}", why=str(error)) from None
 
 
 _OPTIONS = frozenset(each.name for each in fields(ExamOptions)) - {"limit", "model_arguments"}
