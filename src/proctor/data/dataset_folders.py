@@ -14,7 +14,7 @@ from typing import Any
 
 from proctor.data.dataset_card import CardConfiguration, card_configurations
 from proctor.data.found_files import below, file_named, files_named, matching
-from proctor.data.hub_dataset import FILE_FORMATS, Dataset, no_configuration
+from proctor.data.hub_dataset import FILE_FORMATS, Dataset, not_there
 from proctor.effects import Author
 from proctor.errors import DatasetNotFoundError
 
@@ -66,7 +66,7 @@ def _chosen(dataset: Dataset, known: Mapping[str, CardConfiguration], folder: Pa
     if name in known:
         return known[name]
     if name not in ("", "default") or known:
-        raise no_configuration(dataset, name, list(known), folder)
+        raise not_there(dataset, "configuration", name, list(known), folder)
     return CardConfiguration("default")
 
 

@@ -14,11 +14,11 @@ from typing import Any
 from proctor.data.bounds import check_file
 from proctor.data.found_files import files_named
 from proctor.data.hub_access import hub_answers
-from proctor.data.hub_dataset import FILE_FORMATS, Dataset, no_configuration
+from proctor.data.hub_dataset import FILE_FORMATS, Dataset, not_there
 from proctor.data.mapped_folder import configurations, hub_folder
 from proctor.data.read_once import once
 from proctor.effects import INSIDE, has_scheme, parts_of_address
-from proctor.errors import DataError, DatasetNotFoundError, did_you_mean
+from proctor.errors import DataError, DatasetNotFoundError
 from proctor.settings import settings
 
 Make = Callable[[Any], Any]
@@ -108,7 +108,7 @@ def mapped_files(folder: Path, dataset: Dataset) -> Mapping[str, tuple[str, ...]
     if not name and len(known) == 1:
         name = next(iter(known))
     if name not in known:
-        raise no_configuration(dataset, name, list(known), folder)
+        raise not_there(dataset, "configuration", name, list(known), folder)
     who = dataset.author
     files = {
         split: tuple(path for each in patterns for path in files_named(each, folder, who, "the dataset"))
@@ -290,12 +290,11 @@ def _unknown_argument(dataset: Dataset, error: TypeError) -> DataError:
     )
 
 
-def _unknown_split(dataset: Dataset, split: str) -> DatasetNotFoundError:
+def _unknown_split(dataset: Dataset, split: str) -> DataError:
     known: Sequence[str] = ()
     with suppress(DatasetNotFoundError):  # what is wrong is the split; this would only name the others
         known = split_names(dataset)
-    hint = did_you_mean(split, known) or (f"choose one of {', '.join(known)}" if known else "")
-    return DatasetNotFoundError(f"the dataset {dataset} has no split '{split}'", hint=hint)
+    return not_there(dataset, "split", split, known)
 
 
 def _is_local(dataset: Dataset) -> bool:

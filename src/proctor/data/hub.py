@@ -15,11 +15,11 @@ from proctor.data.arrow_rows import ArrowRows, plain_table
 from proctor.data.bounds import check_file
 from proctor.data.datasets_library import library_split, mapped_files, not_found, split_names
 from proctor.data.fields import Row
-from proctor.data.hub_dataset import FILE_FORMATS, Dataset, paths_in
+from proctor.data.hub_dataset import FILE_FORMATS, Dataset, not_there, paths_in
 from proctor.data.mapped_folder import local_folder
 from proctor.data.parquet_bounds import check_parquet, held_table
 from proctor.data.read_once import once
-from proctor.errors import DataError, DatasetNotFoundError, Location, did_you_mean
+from proctor.errors import DataError, Location
 
 __all__ = [
     "FILE_FORMATS",
@@ -137,11 +137,7 @@ def _parquet_of(dataset: Dataset, split: str) -> tuple[str, ...] | None:
     if files is None:
         return None
     if split not in files and "[" not in split:
-        raise DatasetNotFoundError(
-            f"the dataset {dataset} has no split '{split}'",
-            path=str(folder),
-            hint=did_you_mean(split, files) or f"choose one of {', '.join(files)}",
-        )
+        raise not_there(dataset, "split", split, list(files), folder)
     return files[split] if split in files and not needs_decoding(files[split]) else None
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from proctor.data.mapped_folder import local_folder
 from proctor.effects import Author, Effect, has_scheme, reading, require, writing
-from proctor.errors import DatasetNotFoundError, did_you_mean
+from proctor.errors import DataError, DatasetNotFoundError, did_you_mean
 
 
 @dataclass(frozen=True)
@@ -82,13 +82,9 @@ FILE_FORMATS = frozenset({"json", "csv", "parquet", "text", "arrow", "webdataset
 """Names of ``datasets`` that read files instead of a dataset of that name."""
 
 
-def no_configuration(dataset: Dataset, name: str, known: Sequence[str], folder: Path) -> DatasetNotFoundError:
-    """Return the error of a configuration that is not there, or that nobody named; it tells those that are."""
-    what = f"has no configuration '{name}'" if name else "needs a configuration"
-    more = f" and {len(known) - _TOLD} more, listed in {folder}" if len(known) > _TOLD else ""
-    there = f"choose one of {', '.join(known[:_TOLD])}{more}" if known else ""
-    hint = did_you_mean(name, known) or there
-    return DatasetNotFoundError(f"the dataset {dataset} {what}", path=str(folder), hint=hint)
-
-
-_TOLD = 20  # configurations: more make a message a list
+def not_there(dataset: Dataset, what: str, name: str, known: Sequence[str], folder: Path | None = None) -> DataError:
+    """Return the error of a configuration or split that is not there, or that nobody named; it tells those that are."""
+    more = f" and {len(known) - 20} more" if len(known) > 20 else ""  # noqa: PLR2004 - more make a message a list
+    hint = did_you_mean(name, known) or (f"choose one of {', '.join(known[:20])}{more}" if known else "")
+    lacks = f"has no {what} '{name}'" if name else f"needs a {what}"
+    return DatasetNotFoundError(f"the dataset {dataset} {lacks}", path=str(folder or ""), hint=hint)

@@ -11,9 +11,10 @@ from typing import Final, NamedTuple
 
 from proctor.data import hub
 from proctor.data.dataset_file import dataset_file
+from proctor.data.hub_dataset import not_there
 from proctor.dialects.tables.reader import Row, Rows, class_names, columns_of, read_table, with_class_names
 from proctor.dialects.tables.usual_columns import usual_answers
-from proctor.errors import DatasetNotFoundError, UsageError, did_you_mean
+from proctor.errors import DatasetNotFoundError, UsageError
 from proctor.logs import get_logger
 
 PREFIX: Final = "hf/"
@@ -83,8 +84,7 @@ def _splits_of(whole: hub.Dataset) -> Sequence[str]:
 
 def _split_of(source: hub.Dataset, splits: Sequence[str], named: str = "") -> str:
     if named and named not in splits:
-        hint = did_you_mean(named, splits) or f"there are {', '.join(splits)}"
-        raise DatasetNotFoundError(f"the dataset {source} has no split '{named}'", hint=hint)
+        raise not_there(source, "split", named, splits)
     return named or next((each for each in _SPLITS if each in splits), splits[0])
 
 

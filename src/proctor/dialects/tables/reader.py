@@ -245,16 +245,12 @@ def _names(header: Sequence[str], path: str, separator: str) -> list[str]:
     Raises:
         DataError: Two have the same name.
     """
-    if len(header) == 1 and _WIDE in header[0]:
-        what, why = f"the table has one column, '{header[0]}'", f"'{_WIDE}' separates no cells"
+    if len(header) == 1 and "\uff0c" in header[0]:
+        what, why = f"the table has one column, '{header[0]}'", "a full-width comma separates no cells"
         raise DataError(what, location=Location(path, 1), why=why, hint="write , between cells")
     names = [cell.strip() or f"column {place}" for place, cell in enumerate(header, 1)]
     _check_names(names, path, separator and f"; cells are separated by {_WORDS[separator]}")
     return names
-
-
-_WIDE: Final = "\uff0c"
-"""The comma of Chinese texts."""
 
 
 def _check_names(names: Sequence[str], path: str, more: str = "") -> None:
