@@ -146,7 +146,7 @@ def fought(stream: np.random.Generator) -> Counter[str]:
                 shares = np.exp([d / 2, -1.0, -d / 2])
                 rows.append((first, second, stream.choice([1, 0.5, 0], p=shares / shares.sum()), judge, question))
     columns = [np.array(column) for column in zip(*rows, strict=True)]
-    found = strengths(Battles(*columns, (columns[2] == 0.5) * 1.0), 4, 2)  # noqa: PLR2004 - a tie
+    found = strengths(Battles(*columns, (columns[2] == 0.5) * 1.0), 4, 2)
     if found is None:
         return Counter({"without end": 1})
     inside = (found.models[:, 1] <= STRENGTHS) & (found.models[:, 2] >= STRENGTHS)
