@@ -91,9 +91,10 @@ def find_columns(path: str, rows: Rows, given: Mapping[str, Any], *, needs_answe
     if prompt is not None:
         _check(path, names, [("--prompt", each) for each in placeholders(prompt)])
     elif question is None:
-        example = example_column(rows[0], names)
-        how = f'--input-column NAME or --prompt TEXT, such as "Answer in a word: {{{example}}}"'
-        question = usual(names, QUESTIONS) or _nothing(path, names, "asked", how)
+        if (question := usual(names, QUESTIONS)) is None:
+            example = example_column(rows[0], names)
+            how = f'--input-column NAME or --prompt TEXT, such as "Answer in a word: {{{example}}}"'
+            question = _nothing(path, names, "asked", how)
         below = usual(names, ("input",)) if question.strip().lower() == "instruction" else None
     final: Mark | None = None
     if answer is None:

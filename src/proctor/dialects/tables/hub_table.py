@@ -5,6 +5,7 @@ Where a dataset brings its exam along (``eval.yaml``), that is meant and not its
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final, NamedTuple
@@ -24,6 +25,8 @@ _SPLITS: Final = ("test", "validation", "valid", "val", "dev", "train")
 _OF_DEMOS: Final = ("train", "dev", "validation")
 """Splits that demos come from: the first that is not asked."""
 _PARTS: Final = range(2, 5)
+_PART: Final = re.compile(r"\w[\w.-]*")
+"""Of a dataset's name: nothing that leads to another folder."""
 
 
 class HubTable(NamedTuple):
@@ -43,7 +46,7 @@ def hub_table(name: str) -> HubTable | None:
     """
     spec, _, revision = name.removeprefix(PREFIX).partition("@")
     parts = spec.split("/")
-    if len(parts) not in _PARTS or not all(parts):
+    if len(parts) not in _PARTS or not all(map(_PART.fullmatch, parts)):
         raise UsageError(f"'{name}' names no dataset", hint="write hf/ORG/DATASET, hf/ORG/DATASET/CONFIGURATION")
     path = "/".join(parts[:2])
     try:

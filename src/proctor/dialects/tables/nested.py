@@ -37,10 +37,11 @@ def _below(name: str, value: object) -> Iterator[str]:
 def with_parts(rows: Rows, wanted: Sequence[str]) -> Rows:
     """Return rows with those parts of objects as columns that are wanted; rows without them stay as they are."""
     names = [each for each in parts_of(rows) if each in wanted]
-    return rows if not names else [{**row, **{name: _part(row, name) for name in names}} for row in rows]
+    return rows if not names else [{**row, **{name: part_of(row, name) for name in names}} for row in rows]
 
 
-def _part(row: Row, name: str) -> Any:
+def part_of(row: Row, name: str) -> Any:
+    """Return a part of an object in a row by its name with dots; ``None`` where the row has none."""
     value: Any = row
     for key in name.split("."):
         value = value.get(key) if isinstance(value, Mapping) else None

@@ -328,6 +328,8 @@ def _parquet(path: str) -> list[Row]:
 
 def with_class_names(rows: Sequence[Row], labels: Mapping[str, Sequence[str]]) -> list[Row]:
     """Return rows with the names of classes in place of their numbers."""
+    if not labels:
+        return list(rows)
     return [{**row, **{name: _label(row[name], labels[name]) for name in labels if name in row}} for row in rows]
 
 

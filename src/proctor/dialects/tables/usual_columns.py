@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from proctor.dialects.tables.choices import LETTERS
 from proctor.dialects.tables.reader import Row, Rows
@@ -128,17 +128,11 @@ def _braced(text: str, start: int) -> str | None:
 
 def example_column(row: Row, names: Sequence[str]) -> str:
     """Return the column that is most likely to be asked: the longest text, and no identifier."""
-    texts = {name: value for name in names if isinstance(value := _cell(row, name), str) and not _IDS.fullmatch(name)}
+    from proctor.dialects.tables.nested import part_of  # which most tables do not need
+
+    cells = {name: row[name] if name in row else part_of(row, name) for name in names if not _IDS.fullmatch(name)}
+    texts = {name: value for name, value in cells.items() if isinstance(value, str)}
     return max(texts, key=lambda name: len(texts[name]), default=names[0])
-
-
-def _cell(row: Row, name: str) -> Any:
-    if name in row:
-        return row[name]
-    value: Any = row
-    for key in name.split("."):
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value
 
 
 def needed_final(cell: object, mark: Mark, column: str) -> str:
