@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from proctor.dialects.resolve import resolve_tasks
+from proctor.effects import Author, written_by
 from proctor.errors import DataError, DatasetNotFoundError, UsageError
 from proctor.recipes.options import ExamOptions
 from proctor.settings import settings
@@ -141,3 +142,12 @@ def test_classes_have_names_where_the_card_says_them(hub):
     (hub / "c" / "films" / "test.jsonl").write_text('{"text": "A gem", "label": 1}\n{"text": "A bore", "label": 0}\n')
     (exam,) = resolve_tasks(["hf/c/films"])
     assert [each.exchange.references[0] for each in exam.questions()] == ["good", "bad"]
+
+
+def test_a_file_that_names_a_dataset_passes_the_gate(hub):
+    asked = []
+    with pytest.MonkeyPatch.context() as patch, written_by(Author("a file", str(hub))):
+        patch.setattr("proctor.data.hub_dataset.require", lambda effects, who: asked.append((who.file, list(effects))))
+        resolve_tasks(["hf/b/plain"])
+    assert asked
+    assert {who for who, _ in asked} == {"a file"}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -15,6 +16,7 @@ from proctor.data.dataset_file import dataset_file
 from proctor.data.hub_dataset import not_there
 from proctor.dialects.tables.reader import Row, Rows, class_names, columns_of, read_table, with_class_names
 from proctor.dialects.tables.usual_columns import usual_answers
+from proctor.effects import author
 from proctor.errors import DatasetNotFoundError, UsageError
 from proctor.logs import get_logger
 
@@ -42,6 +44,7 @@ def hub_table(name: str) -> HubTable | None:
 
     Raises:
         UsageError: The name is not that of a dataset.
+        NotAllowedError: A file names it, and nobody allowed that to ask the hub.
         DatasetNotFoundError: The dataset, the configuration or the split is neither mapped, nor cached, nor on the hub.
     """
     spec, _, revision = name.removeprefix(PREFIX).partition("@")
@@ -49,10 +52,12 @@ def hub_table(name: str) -> HubTable | None:
     if len(parts) not in _PARTS or not all(map(_PART.fullmatch, parts)):
         raise UsageError(f"'{name}' names no dataset", hint="write hf/ORG/DATASET, hf/ORG/DATASET/CONFIGURATION")
     path = "/".join(parts[:2])
+    whole = hub.Dataset(path, revision=revision or None, author=author())
+    whole.act()
     try:
         dataset_file(path, _EXAM, revision or None)
     except DatasetNotFoundError:
-        source, split = _chosen(path, parts[2:], revision or None)
+        source, split = _chosen(whole, parts[2:])
         rows = _rows_of(source, split)
         if parts[-1] != split:
             split, rows, why = _labelled(source, split, rows)
@@ -63,12 +68,11 @@ def hub_table(name: str) -> HubTable | None:
     return None
 
 
-def _chosen(path: str, named: Sequence[str], revision: str | None) -> tuple[hub.Dataset, str]:
+def _chosen(whole: hub.Dataset, named: Sequence[str]) -> tuple[hub.Dataset, str]:
     """Return the dataset with its configuration, and the split: one part alone may be either."""
-    whole = hub.Dataset(path, revision=revision)
     if not named:
         return whole, _split_of(whole, hub.split_names(whole))
-    source = hub.Dataset(path, name=named[0], revision=revision)
+    source = replace(whole, name=named[0])
     try:
         splits = hub.split_names(source)
     except DatasetNotFoundError:
