@@ -144,7 +144,7 @@ def parse_with_nodes(content: str | bytes, kind: type[BoundedLoader] = BoundedLo
     Raises:
         yaml.YAMLError: As :func:`parse_yaml`.
     """
-    loader = BoundedLoader(content)
+    loader = kind(content)
     try:
         node: yaml.Node | None = loader.get_single_node()
         return node, None if node is None else loader.construct_document(node)

@@ -50,6 +50,7 @@ from proctor.scoring.distances import AROUND
 
 if TYPE_CHECKING:
     from proctor.data import hub
+    from proctor.dialects.lm_eval.prepared import PreparedTask
 
 _NAMED: Final = re.compile(r"(.+\.\w+|hf/.+)\[([^\[\]]*)\]")
 _SPLIT: Final = "test"

@@ -53,9 +53,9 @@ def answer_in_background(
     Args:
         requests: Read lazily, in the caller's thread.
         opening: Called once in the event loop.
-        concurrency: Requests answered at once; or what says how many now, which is asked every now and then. Enough more
-            are read to keep them busy as fast as answers come, and none where ``requests.are_talks``: the next turn of a
-            conversation then comes next.
+        concurrency: Requests answered at once; or what says how many now, which is asked every now and then. More are
+            read, enough to keep all workers busy as fast as answers come, and none where ``requests.are_talks``: the
+            next turn of a conversation then comes next.
         new_loop: Makes the event loop.
 
     Raises:
