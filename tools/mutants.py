@@ -58,7 +58,12 @@ lie in none."""
 ALSO: dict[str, tuple[str, ...]] = {
     "": ("tests/test_*.py",),
     "demos": ("tests/recipes/test_recipe.py", "tests/recipes/test_pool_draw.py"),
-    "dialects": ("tests/cli/test_get.py", "tests/dialects/promptfoo", "tests/dialects/hub_yaml/test_resolve.py"),
+    "dialects": (
+        "tests/cli/test_get.py",
+        "tests/cli/test_sweep.py",
+        "tests/dialects/promptfoo",
+        "tests/dialects/hub_yaml/test_resolve.py",
+    ),
     "dialects/unitxt": (
         "tests/dialects/test_conversions.py",
         "tests/dialects/test_dialect.py",
@@ -67,6 +72,7 @@ ALSO: dict[str, tuple[str, ...]] = {
     "dialects/hub_yaml": ("tests/dialects/test_conversions.py", "tests/dialects/test_dialect.py"),
     "dialects/conversion": ("tests/dialects/test_conversions.py",),
     "formats": ("tests/dialects/aisbench/test_prompts.py", "tests/recipes/test_prompts.py"),
+    "engines/http": ("tests/running/test_batches.py", "tests/running/test_stored_batches.py"),
     "engines/thoughts": ("tests/running/test_listening.py",),
     "guests": (
         "tests/compat/test_*.py",
