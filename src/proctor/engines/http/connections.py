@@ -15,16 +15,23 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
-    from aiohttp import TCPConnector
+    from aiohttp import ClientRequest, TCPConnector
     from aiohttp.connector import Connection
+    from yarl import URL
 
+_MOST_POSTS = 64  # addresses whose first post is kept; more have servers alone that name each request in its address
 _PROBES, _PROBE_SECONDS = 8, 0.02
 """How often, and how long, a used connection is watched before it is used again: a server that answers everything twice
 shows it at once, and 20 ms are longer than a second answer takes to come after the first."""
 
 
-def careful_connector(limit: int) -> TCPConnector:
-    """Return a pool of at most ``limit`` connections; made in a function, because importing aiohttp takes a while."""
+def careful_connector(limit: int, posts: dict[URL, ClientRequest]) -> TCPConnector:
+    """Return a pool of at most ``limit`` connections; made in a function, because importing aiohttp takes a while.
+
+    Args:
+        limit: Most connections.
+        posts: Is given the first post to each of some addresses that goes there without a proxy.
+    """
     import aiohttp
 
     caution = _Caution()
@@ -34,6 +41,8 @@ def careful_connector(limit: int) -> TCPConnector:
 
         async def connect(self, req: Any, traces: Any, timeout: Any) -> Any:  # noqa: ASYNC109 - aiohttp's signature
             """Return a connection on which nothing lies unread."""
+            if req.method == "POST" and req.proxy is None and len(posts) < _MOST_POSTS:
+                posts.setdefault(req.url, req)
             while True:
                 connection = await super().connect(req, traces, timeout)
                 try:

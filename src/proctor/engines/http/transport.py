@@ -10,7 +10,8 @@ aiohttp   4,800 to 6,000   0.12 to 0.14
 httpx2    1,100 to 1,250   0.68 to 0.77
 ========  ==============  ==============
 
-It also comes with ``datasets``, so it adds nothing to install.
+It also comes with ``datasets``, so it adds nothing to install. Small posts after the first one do without its session
+(:mod:`proctor.engines.http.short_posts`).
 """
 
 from __future__ import annotations
@@ -29,8 +30,12 @@ from urllib.request import getproxies, proxy_bypass
 from proctor.engines.http.connections import careful_connector
 
 if TYPE_CHECKING:
-    from aiohttp import ClientResponse, ClientSession, ClientTimeout
+    from aiohttp import ClientRequest, ClientResponse, ClientSession, ClientTimeout
     from yarl import URL
+
+    from proctor.engines.http.short_posts import ShortPost
+
+    Posting = AbstractAsyncContextManager[ClientResponse] | ShortPost
 
 
 class Deadlines:
@@ -170,8 +175,13 @@ class AiohttpTransport:
         import aiohttp
         from yarl import URL
 
+        from proctor.engines.http.short_posts import ShortPosts
+
+        posts: dict[URL, ClientRequest] = {}
+        connector = careful_connector(concurrency, posts)
+        self._short = ShortPosts(connector, posts)
         self._session: ClientSession = aiohttp.ClientSession(
-            connector=careful_connector(concurrency),
+            connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),
             headers={"Accept-Encoding": "gzip, deflate"},  # what is inflated here, bit by bit
             auto_decompress=False,  # it would inflate without an end
@@ -211,15 +221,7 @@ class AiohttpTransport:
         errors = self._errors
         try:
             with self._deadlines.within(timeout_seconds):
-                posting = self._session.request(
-                    method,
-                    target,
-                    data=body if body is None or len(body) < _LONG_BODY else io.BytesIO(body),
-                    headers=self._prepared(headers),
-                    proxy=proxy,
-                    timeout=self._timeout(timeout_seconds),
-                    allow_redirects=False,
-                )
+                posting = self._posting(method, target, proxy, body, headers, self._timeout(timeout_seconds))
                 is_stream = headers.get("Accept") == EVENT_STREAM
                 return await (_read_stream(posting) if is_stream else _read(posting, most_bytes or MOST_BYTES))
         except errors.ConnectionTimeoutError:
@@ -241,6 +243,29 @@ class AiohttpTransport:
         except Exception as error:  # noqa: BLE001 - what a server sends may make the client stumble anywhere
             said = f"the reply cannot be read: {type(error).__name__}: {str(error)[:_LONGEST]}"
             raise TransportError("protocol", said) from None
+
+    def _posting(
+        self,
+        method: str,
+        target: URL,
+        proxy: str | None,
+        body: bytes | None,
+        headers: Mapping[str, str],
+        timeout: ClientTimeout,
+    ) -> Posting:
+        is_long = body is not None and len(body) >= _LONG_BODY
+        post: Posting | None = None
+        if method == "POST" and body is not None and not is_long and proxy is None:
+            post = self._short.post(target, body, headers, timeout)
+        return post or self._session.request(
+            method,
+            target,
+            data=io.BytesIO(body) if body is not None and is_long else body,
+            headers=self._prepared(headers),
+            proxy=proxy,
+            timeout=timeout,
+            allow_redirects=False,
+        )
 
     def _target(self, url: str) -> tuple[URL, str | None]:
         if url not in self._urls:
@@ -283,7 +308,7 @@ class ReplyTooLargeError(Exception):
         super().__init__(why or f"the reply has more than {MOST_BYTES >> 20} MiB")
 
 
-async def _read(posting: AbstractAsyncContextManager[ClientResponse], most_bytes: int) -> Reply:
+async def _read(posting: Posting, most_bytes: int) -> Reply:
     """Read a reply to its end, which gives the connection back."""
     async with posting as reply:
         headers = reply.headers
@@ -295,7 +320,7 @@ async def _read(posting: AbstractAsyncContextManager[ClientResponse], most_bytes
         return Reply(reply.status, headers, inflated.body())
 
 
-async def _read_stream(posting: AbstractAsyncContextManager[ClientResponse]) -> Reply:
+async def _read_stream(posting: Posting) -> Reply:
     """Read a streamed answer to its end, and note when the first token and each event came."""
     loop = asyncio.get_running_loop()
     sent, first, looked_at = loop.time(), None, 0

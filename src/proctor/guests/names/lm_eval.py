@@ -153,6 +153,7 @@ LM_EVAL = Table(
         "lm_eval.api.task": {
             **dict.fromkeys((f"{_CLASSES}.{each}" for each in ("task", "configurable_task", "older_tasks")), "*"),
             f"{_HERE}.instance": "*",
+            f"{_HERE}.utils": "eval_logger",
             **_CONFIG,
         },
         "lm_eval.api.template": _TEMPLATES,
