@@ -1,3 +1,4 @@
+import json
 from typing import Annotated, Any
 
 import pytest
@@ -242,3 +243,15 @@ def test_a_class_has_the_defaults_of_its_fields_as_a_dataclass_has():
 
     with pytest.raises(ValidationError, match="size"):
         Required()
+
+
+class Typed(Artifact):
+    kinds: dict[str, Any]
+    vehicle: Vehicle
+
+
+def test_json_of_pydantic_is_that_of_the_artifact():
+    made = Typed(kinds={"one": int, "many": list[str]}, vehicle=Vehicle(name="v", engine=Diesel()))
+    assert made.model_dump(mode="json") == json.loads(made.model_dump_json()) == made.to_dict()
+    assert made.model_dump()["kinds"]["one"] is int
+    assert isinstance(made.model_dump()["vehicle"], dict)

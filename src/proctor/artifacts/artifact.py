@@ -18,7 +18,14 @@ from inspect import isabstract
 from types import BuiltinFunctionType, FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, get_origin
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    GetCoreSchemaHandler,
+    SerializationInfo,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 from pydantic import ValidationError as PydanticValidationError
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
@@ -214,6 +221,10 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
             if name in self.model_fields_set:
                 body[name] = to_data(getattr(self, name))
         return body
+
+    @model_serializer(mode="wrap")
+    def _dumped(self, plain: SerializerFunctionWrapHandler, info: SerializationInfo) -> Any:
+        return self.to_dict() if info.mode == "json" else plain(self)  # fields may hold classes and functions
 
     def to_json(self) -> str:
         """Return :meth:`to_dict` as indented JSON."""

@@ -44,7 +44,11 @@ def conclude(
     for note in [*sample_notes(result.results), *noise_notes(result.results)]:
         say(note)
     ungraded = (
-        [each.task for each in rows if not each.is_graded and not 0 < each.asked <= each.failures]
+        [
+            each.task
+            for each in rows
+            if not each.is_graded and not each.metric_failures and not 0 < each.asked <= each.failures
+        ]
         if wants_scores
         else []
     )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
-from proctor.ir import Generate
+from proctor.ir import Generate, Prompt
 from proctor.prompts.lint import fields_of, warnings_of
 from proctor.prompts.preview import prompts_of
 from proctor.recipes.exam import Exam, Question
@@ -42,7 +42,8 @@ def doubts_of(exam: Exam) -> list[str]:
 def _of_words(asked: Sequence[Question], dialect: str) -> Iterator[str]:
     texts = [_text(each) for each in asked]
     rows = [repr(each.instance) for each in asked]
-    if len(asked) >= _ENOUGH and len(set(texts)) == 1 and texts[0].strip() and len(set(rows)) == len(rows):
+    alike = len({tuple(_prompts(each)) for each in asked}) == 1  # pictures and sounds count
+    if len(asked) >= _ENOUGH and alike and texts[0].strip() and len(set(rows)) == len(rows):
         yield f"the first {len(asked)} prompts are all the same, whatever the row: {texts[0].strip()[:60]!r}"
     if all(map(_ESCAPED.search, texts)) and not any("\\n" in value for each in asked for value in _values(each)):
         yield "the prompt shows a backslash and an n where a new line may be meant: in YAML, double quotes make it one"
@@ -82,7 +83,11 @@ def _needed_stops(question: Question) -> list[str]:
 
 
 def _text(question: Question) -> str:
-    return "\n".join(prompt.text for request in question.requests[:1] for prompt in prompts_of(request)[:1])
+    return "\n".join(prompt.text for prompt in _prompts(question))
+
+
+def _prompts(question: Question) -> list[Prompt]:
+    return [prompt for request in question.requests[:1] for prompt in prompts_of(request)[:1]]
 
 
 def _values(question: Question) -> Iterator[str]:

@@ -114,16 +114,15 @@ def read_config(path: Path | str, *, trust_code: bool | None = None) -> dict[str
         raise nested_too_deeply(str(path)) from None
 
 
-def datasets_of(values: Mapping[str, Any], suffix: str = "_datasets") -> list[ConfigDict]:
+def datasets_of(values: Mapping[str, Any]) -> list[ConfigDict]:
     """Return the datasets of a config: ``datasets``, or else every ``*_datasets`` list one after another, each once.
 
     Args:
         values: What :func:`read_config` returned.
-        suffix: What the names of lists end with; ``name/suffix`` on a command line gives another one.
     """
-    if suffix == "_datasets" and isinstance(values.get("datasets"), (list, tuple)):
+    if isinstance(values.get("datasets"), (list, tuple)):
         return _each_once([values["datasets"]])
-    return _each_once(value for name, value in values.items() if name.endswith(suffix))
+    return _each_once(value for name, value in values.items() if name.endswith("_datasets"))
 
 
 def models_of(values: Mapping[str, Any]) -> list[ConfigDict]:

@@ -84,8 +84,7 @@ def _by_value(metric: object) -> Any:
 def _code_of(value: Any) -> Iterator[tuple[str, str]]:
     """Yield the files of functions that a task names and what these import, each with the digest of what is in it."""
     if isinstance(value, FunctionReference):
-        module = value.name.rpartition(".")[0]
-        file = Path(value.folder) / f"{module.replace('.', '/')}.py"
+        module, file = value.module, value.file
         if not settings.trust_code:  # none of it runs, and the exam is refused
             return
         found = code_of_file(file) if file.is_file() else code_of_named(module)

@@ -41,7 +41,7 @@ def resolve_function(reference: FunctionReference, purpose: str) -> Any:
         TaskCodeError: The module cannot be loaded, or has no such name.
     """
     module_name, _, name = reference.name.rpartition(".")
-    file = reference.folder / f"{module_name.replace('.', '/')}.py"
+    file = reference.file
     source = str(file) if file.is_file() else f"the module '{module_name}'"
     if not settings.trust_code:
         raise TrustError(

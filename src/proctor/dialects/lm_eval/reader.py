@@ -49,6 +49,16 @@ class FunctionReference:
         """The folder of the file that holds the tag."""
         return Path(self.location.file).parent
 
+    @property
+    def module(self) -> str:
+        """The module: a dotted name, or a path as in ``../shared/utils``."""
+        return self.name.rpartition(".")[0]
+
+    @property
+    def file(self) -> Path:
+        """The file beside the one that holds the tag that the module would be, whether it is there or not."""
+        return self.folder / f"{self.module if '/' in self.module else self.module.replace('.', '/')}.py"
+
     def __str__(self) -> str:
         return f"!function {self.name}"
 

@@ -365,7 +365,12 @@ class TaskFinder:
                 location=self._reader.read(entry.file).location("task"),
                 hint=f"did you mean '{near[0]}'?" if near else "",
             )
-        return [self._leaf(f"{group}::{name}", {**overrides, **own}, self._reader.read(entry.file))]
+        read = self._reader.read(entry.file)
+        if "include" in own:
+            read = self._included(own, read)
+            overrides = {**read.values, **overrides}
+            del own["include"]
+        return [self._leaf(f"{group}::{name}", {**overrides, **own}, read)]
 
     def _build_child(self, path: str, child: object, entry: Entry, overrides: Values, above: tuple[str, ...]) -> Member:
         read = self._reader.read(entry.file)

@@ -66,6 +66,7 @@ class _Checker:
     def __init__(self, index: TaskIndex, *, installed: bool, root: str) -> None:
         self.index = index
         self._installed = installed
+        self._root = root
         self._reader = TaskReader([root])
 
     def file(self, path: str) -> Iterator[Diagnostic]:
@@ -76,7 +77,7 @@ class _Checker:
             return
         values = read.values
         if "class" in values:
-            yield from self._functions({"class": values["class"]}, "")
+            yield from self._functions(values, "")
         elif "group" in values:
             yield from self._group(read)
         elif "task_list" in values:
@@ -103,9 +104,12 @@ class _Checker:
         def locate(path: str) -> Location:
             return read.location(path, item)
 
-        problems = list(task_problems(values, locate))
+        problems = [] if "class" in values else list(task_problems(values, locate))
         yield from problems
         if problems:
+            return
+        if "class" in values:
+            yield from self._functions(values, "")
             return
         yield from self._functions(values, "")
         yield from self._templates(values, locate)
@@ -179,7 +183,7 @@ class _Checker:
         yield from problems
         if problems:
             return
-        finder = TaskFinder(installed=False)
+        finder = TaskFinder([self._root], installed=False)
         finder.__dict__["index"] = self.index
         for entry in list(file_entries(read))[:1]:
             try:
@@ -191,8 +195,11 @@ class _Checker:
                 return
             for member in members:
                 for leaf in member.leaves() if hasattr(member, "leaves") else ():
-                    if leaf.item and leaf.source is not None and leaf.source.path == read.path:
-                        yield from self._task({**leaf.values, "task": leaf.name}, read, leaf.item)
+                    if leaf.source is not None and leaf.source.path == read.path:
+                        found = list(self._task({**leaf.values, "task": leaf.name}, read, leaf.item))
+                        yield from found
+                        if found and not leaf.item:
+                            return  # members share what is wrong with their template
 
 
 _NAMING = ("task", "task_list", "group", "class")
@@ -243,8 +250,7 @@ def _template_places(template: object) -> set[str]:
 def _registered(value: Any) -> str:
     """Return the text of the modules that a task names: code may register filters and metrics of its own."""
     if isinstance(value, FunctionReference):
-        file = value.folder / f"{value.name.rpartition('.')[0].replace('.', '/')}.py"
-        text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+        text = value.file.read_text(encoding="utf-8", errors="replace") if value.file.is_file() else ""
         return text if "register_" in text else ""
     parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
     return "".join(_registered(each) for each in parts)
@@ -256,7 +262,7 @@ _WAYS_TO_MAKE_NAMES = ("globals()", "setattr(", "__getattr__", "import *", "exec
 def _function_problems(reference: FunctionReference, path: str) -> Iterator[Diagnostic]:
     """Look for the function in its file's text; nothing is imported."""
     module, _, name = reference.name.rpartition(".")
-    file = reference.folder / f"{module.replace('.', '/')}.py"
+    file = reference.file
     if not module:
         hint = "write !function module.function"
         yield Diagnostic(f"'{reference.name}' names no module", reference.location, f"$.{path}", hint=hint)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from proctor.dialects.lm_eval.classes.samplers import get_sampler
@@ -29,6 +30,7 @@ from proctor.errors import TemplateError, UsageError
 from proctor.guests.lm_eval.filters import FilterEnsemble, build_filter_ensemble
 from proctor.guests.lm_eval.instance import Instance
 from proctor.guests.lm_eval.messages import Message, maybe_delimit, requires_delimiter
+from proctor.guests.lm_eval.registry import metric_registry
 from proctor.guests.overrides import brought, check_brought
 
 
@@ -314,6 +316,25 @@ class ConfigurableTask(Task):
     def _scorer(self) -> DocumentScorer:
         single, _ = metrics_of(self._config)
         return DocumentScorer(self._config, self._view, single, make_pipelines(self._config.filter_list)[0])
+
+    @property
+    def _metric_fn_list(self) -> Mapping[str, Any]:
+        """Functions of the metrics by name, for overrides that begin as a copy of lm-eval's; nothing can be put in."""
+        own = {each.name: each.function for each in self._scorer.metrics}
+        known = {} if self._config.process_results else metric_registry
+        return MappingProxyType({name: function or known.get(name) for name, function in own.items()})
+
+    @property
+    def _metric_fn_kwargs(self) -> Mapping[str, Mapping[str, Any]]:
+        return MappingProxyType({each.name: each.arguments for each in self._scorer.metrics})
+
+    @property
+    def _aggregation_list(self) -> Mapping[str, Callable[[Any], Any]]:
+        return MappingProxyType(self._scorer.aggregates)
+
+    @property
+    def _higher_is_better(self) -> Mapping[str, bool | None]:
+        return MappingProxyType(self._scorer.directions)
 
     def _view(self, doc: Any) -> DocumentView:
         choices = self.doc_to_choice(doc) if self._has_choices() else None
