@@ -40,8 +40,10 @@ def test_an_answer_that_was_filtered_is_none() -> None:
 
 @pytest.mark.parametrize(
     "reason, is_known",
-    [("stop", True), ("", True), ("END_TURN", True), ("length", True), ("max_tokens", True), ("SAFETY", False)]
-    + [("insufficient_system_resource", False), ("network_error", False)],
+    [
+        *((each, True) for each in ("stop", "", "END_TURN", "length", "max_tokens")),
+        *((each, False) for each in ("SAFETY", "insufficient_system_resource", "network_error")),
+    ],
 )
 def test_what_ends_for_another_reason_is_no_answer(reason: str, is_known: bool) -> None:
     assert is_known_end(reason) is is_known

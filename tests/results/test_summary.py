@@ -17,6 +17,7 @@ from proctor.results.summary import (
     shown,
     unit_of,
 )
+from proctor.results.summary_table import SummaryTable
 from proctor.scoring.grades import Grade
 
 RESULTS = {
@@ -40,7 +41,6 @@ RESULTS = {
         "metric_failures": {"rouge": "no package"},
     },
 }
-from proctor.results.summary_table import SummaryTable
 
 
 def test_main_scores_in_the_order_of_the_exams():
