@@ -45,8 +45,8 @@ def with_defaults(decoding: Decoding, defaults: Mapping[str, Any]) -> Decoding:
     """
     if decoding.extra.get("temperature") == 0:
         defaults = {**defaults, "temperature": None}
-        extra = {name: value for name, value in decoding.extra.items() if name != "temperature"}
-        decoding = structs.replace(decoding, temperature=0.0, extra=extra)
+        others = {name: value for name, value in decoding.extra.items() if name != "temperature"}
+        decoding = structs.replace(decoding, temperature=0.0, extra=others)
     changes: dict[str, Any] = {}
     for name, value in defaults.items():
         if value is None or name == "extra":

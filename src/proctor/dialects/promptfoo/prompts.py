@@ -102,7 +102,7 @@ def _number(value: float) -> str:
     sign, digits, exponent = Decimal(repr(float(value))).normalize().as_tuple()
     before = len(digits) + int(exponent)
     if not value or -_MOST_ZEROS < before <= _MOST_WRITTEN_OUT:
-        return f"{Decimal((sign * bool(value), digits, exponent)):f}"
+        return f"{Decimal((sign * bool(value), digits, int(exponent))):f}"
     first, *rest = map(str, digits)
     return f"{'-' * sign}{first}{'.' * bool(rest)}{''.join(rest)}e{before - 1:+d}"
 
