@@ -45,6 +45,7 @@ ROOMS = (
     "dialects/conversion",
     "dialects/hub_yaml",
     "dialects/lm_eval",
+    "dialects/promptfoo",
     "dialects/tables",
     "dialects/unitxt",
     "engines/hf",
@@ -57,6 +58,12 @@ lie in none."""
 ALSO: dict[str, tuple[str, ...]] = {
     "": ("tests/test_*.py",),
     "demos": ("tests/recipes/test_recipe.py", "tests/recipes/test_pool_draw.py"),
+    "dialects": (
+        "tests/cli/test_get.py",
+        "tests/cli/test_sweep.py",
+        "tests/dialects/promptfoo",
+        "tests/dialects/hub_yaml/test_resolve.py",
+    ),
     "dialects/unitxt": (
         "tests/dialects/test_conversions.py",
         "tests/dialects/test_dialect.py",
@@ -65,8 +72,13 @@ ALSO: dict[str, tuple[str, ...]] = {
     "dialects/hub_yaml": ("tests/dialects/test_conversions.py", "tests/dialects/test_dialect.py"),
     "dialects/conversion": ("tests/dialects/test_conversions.py",),
     "formats": ("tests/dialects/aisbench/test_prompts.py", "tests/recipes/test_prompts.py"),
+    "engines/http": ("tests/running/test_batches.py", "tests/running/test_stored_batches.py"),
     "engines/thoughts": ("tests/running/test_listening.py",),
-    "guests": ("tests/compat/test_*.py", "tests/dialects/lm_eval/test_torch_utils.py"),
+    "guests": (
+        "tests/compat/test_*.py",
+        "tests/dialects/aisbench/test_clones.py",
+        "tests/dialects/lm_eval/test_torch_utils.py",
+    ),
     "prompts": ("tests/cli/test_show.py",),
     "recipes": ("tests/test_options_together.py",),
     "results": (
@@ -411,7 +423,8 @@ def answering(room: str) -> list[str]:
     """Return the tests that answer for a room."""
     own = [f"tests/{room}"] if room and (ROOT / "tests" / room).is_dir() else []
     own += [f"--ignore=tests/{inner}" for inner in ROOMS if inner.startswith(f"{room}/")] if own else []
-    return [*own, *(str(path.relative_to(ROOT)) for each in ALSO.get(room, ()) for path in sorted(ROOT.glob(each)))]
+    also = (*ALSO.get(room, ()), "tests/test_docstrings.py")
+    return [*own, *(str(path.relative_to(ROOT)) for each in also for path in sorted(ROOT.glob(each)))]
 
 
 def main() -> int:

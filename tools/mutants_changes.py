@@ -95,7 +95,7 @@ def _decides(named: ast.keyword, function: ast.expr | None = None) -> bool:
 
     Of an error these are where (``path``, ``location``), why and what next: what went wrong, and that it did, is left.
     """
-    if named.arg is None or named.arg in {"hint", "why", "strict", "stacklevel"}:
+    if named.arg is None or named.arg in {"hint", "why", "help", "strict", "stacklevel"}:
         return False
     is_error = isinstance(function, ast.Name) and function.id.endswith(("Error", "Diagnostic"))
     return not (is_error and named.arg in {"path", "location"})

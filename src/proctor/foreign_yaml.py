@@ -152,13 +152,13 @@ def parse_with_nodes(content: str | bytes, kind: type[BoundedLoader] = BoundedLo
         loader.dispose()
 
 
-def compose_yaml(content: str | bytes, kind: type[BoundedLoader] = BoundedLoader) -> yaml.Node | None:
-    """Return the nodes of the only document of a YAML text; ``None`` where there is none. ``kind`` has other bounds.
+def compose_yaml(content: str | bytes) -> yaml.Node | None:
+    """Return the nodes of the only document of a YAML text; ``None`` where there is none.
 
     Raises:
         yaml.YAMLError: As :func:`parse_yaml`.
     """
-    loader = kind(content)
+    loader = BoundedLoader(content)
     try:
         node: yaml.Node | None = loader.get_single_node()
         return node

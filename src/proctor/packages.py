@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 from proctor import foreign_text
 from proctor.errors import ForgedError
 from proctor.foreign_text import parse_json
-from proctor.safe_files import read_bytes, write_bytes, write_text
+from proctor.safe_files import Stamp, read_bytes, stamp_of, write_bytes, write_text
 from proctor.state import place_in_state, seal, state_folder
 
 _MOST_BYTES: Final = 1 << 16  # of package.json, which has four short entries
@@ -92,7 +92,7 @@ def fetched(module: str) -> dict[str, Any] | None:
     """
     path = packages_folder() / module / _ABOUT
     try:
-        changed = path.stat().st_mtime_ns
+        changed = stamp_of(path)
     except OSError:
         return None
     return _about(path, changed)
@@ -138,7 +138,7 @@ def _sealed_as_they_are(old: Path) -> bool:
 
 
 @lru_cache(maxsize=16)
-def _about(path: Path, changed: int) -> dict[str, Any] | None:
+def _about(path: Path, changed: Stamp) -> dict[str, Any] | None:
     del changed  # part of the key: another version may be fetched meanwhile
     try:
         found = parse_json(read_bytes(path, _MOST_BYTES))

@@ -114,7 +114,7 @@ def test_a_program_with_a_model_of_its_own_runs_unchanged(folder):
             "simple_evaluate(model='dummy', tasks=['sums'], evaluation_tracker=object())",
             "the evaluation_tracker is a object",
         ),
-        ("from lm_eval.__main__ import cli_evaluate; cli_evaluate(object())", "takes no parsed arguments"),
+        ("from lm_eval.__main__ import check_argument_types as c; c(0)", "lm-eval looks at its own parser with it"),
         ("from lm_eval.utils import no_such", "Proctor has no 'no_such' of 'lm_eval.utils'"),
         ("import lm_eval.nothing", "Proctor has no module 'lm_eval.nothing'"),
         (

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 import tests_warm
 import yaml
 
@@ -67,6 +68,40 @@ def test_a_program_hands_its_model_to_the_command_line(tmp_path):
     assert done.returncode == 0, done.stderr[-3000:]
     assert "made of x 3 {'depth': 2}" in done.stdout
     assert _scores(tmp_path) == {"writes": 1 / 3, "chooses": 2 / 3}
+
+
+PARSERS = {
+    "until lm-eval 0.4.9": """
+from lm_eval.__main__ import cli_evaluate, parse_eval_args, setup_parser
+parser = setup_parser()
+parser.add_argument("--depth", type=int)
+args = parse_eval_args(parser)
+assert (args.tasks, args.limit, args.seed, args.batch_size) == ("writes,chooses", 2.0, [7] * 4, "3"), args
+args.model_args += f",depth={args.depth}"
+cli_evaluate(args)
+""",
+    "today": """
+from lm_eval._cli import HarnessCLI
+cli = HarnessCLI()
+cli._subparsers.choices["run"].add_argument("--depth", type=int)
+args = cli.parse_args()
+assert (args.tasks, args.limit, args.seed, args.batch_size) == (["writes,chooses"], 2.0, [7] * 4, "3"), args
+args.model_args["depth"] = args.depth
+cli.execute(args)
+""",
+}
+
+
+@pytest.mark.parametrize("program", PARSERS.values(), ids=PARSERS)
+def test_a_program_adds_its_own_arguments_to_lm_evals(tmp_path, program):
+    _folder(tmp_path, TASK, CHOOSES)
+    (tmp_path / "program.py").write_text(MODEL + program)
+    named = "--model mine --model_args pretrained=x --tasks writes,chooses --include_path . --batch_size 3 --limit 2"
+    words = [*named.split(), "--seed", "7", "--depth", "2"]
+    done = tests_warm.python("-m", "proctor.compat", "program.py", *words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "made of x 3 {'depth': 2}" in done.stdout
+    assert _scores(tmp_path) == {"writes": 0.5, "chooses": 0.5}
 
 
 def test_code_of_a_task_brings_the_model_that_sits_it(tmp_path):

@@ -12,6 +12,8 @@ from lm_eval import simple_evaluate, evaluate
 from lm_eval.api.model import LM
 from lm_eval.api.registry import Registry
 from lm_eval.api.samplers import ContextSampler, get_sampler
+from argparse import Namespace
+from lm_eval.api.metrics import aggregate_subtask_metrics, pooled_sample_stderr
 from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.loggers import EvaluationTracker
 from lm_eval.tasks import TaskManager, get_task_dict
@@ -96,6 +98,10 @@ for wrong, kind in (
     (lambda: EvaluatorConfig(nonsense=1), ValueError),
     (lambda: EvaluatorConfig(tasks="none-such").process_tasks(), ValueError),
     (lambda: EvaluatorConfig.load_yaml_config("one.txt"), ValueError),
+    (lambda: EvaluatorConfig(seed=[1, 2])._configure(), ValueError),
+    (lambda: EvaluatorConfig(seed="x")._configure(), ValueError),
+    (lambda: EvaluatorConfig(fewshot_as_multiturn=True)._configure(), ValueError),
+    (lambda: EvaluatorConfig(samples={"one": [0]}, limit=1)._configure(), ValueError),
     (lambda: EvaluationTracker(output_path="out", push_results_to_hub=True, token="t"), ValueError),
     (lambda: EvaluationTracker(nonsense=1), TypeError),
     (lambda: load_yaml("one.yaml", recursive=False), ValueError),
@@ -121,6 +127,17 @@ config = EvaluatorConfig.from_config("config.yaml")
 assert config.seed == [7, 7, 7, 7] and config.model_args == {"pretrained": "x"} and config.metadata["pretrained"] == "x"
 assert config.process_tasks() and config.tasks == ["one", "two"], config.tasks
 assert EvaluatorConfig(tasks=["./on*.yaml"], include_path=".").process_tasks().all_groups == ["both"]
+for given, seeds in (
+    ([42], [42] * 4), ("42", [42] * 4), ([1, 2, 3], [1, 2, 3, 1234]), (None, None), ([0, None, 1, 2], [0, None, 1, 2]),
+):
+    assert EvaluatorConfig(seed=given)._configure().seed == seeds, given
+config = EvaluatorConfig.from_cli(Namespace(config="config.yaml", tasks=["two"], limit=0, seed=None, func=print))
+assert (config.tasks, config.limit, config.seed, config.model_args) == (["two"], 0, [7] * 4, {"pretrained": "x"})
+
+# scores put together by hand, with the numbers of lm-eval 0.4.13
+assert aggregate_subtask_metrics([0.2, 0.8], [30, 10]) == 0.35
+assert aggregate_subtask_metrics([0.2, 0.8], [30, 10], False) == 0.5
+assert abs(pooled_sample_stderr([0.1, 0.2], [30, 10]) - 0.08995612965861689) < 1e-12
 
 # batches of a model of one's own
 order = Reorderer([[3], [1], [3], [2]], lambda each: each[0])
@@ -167,7 +184,7 @@ def test_programs_that_handle_results_and_tasks_run_unchanged(folder):
             "faster than they are read back",
         ),
         ("from lm_eval.api.model import CachingLM\n{}CachingLM(None, 'x')", "use_cache names the response log"),
-        ("from lm_eval._cli.harness import HarnessCLI\n{}HarnessCLI()", "cli_evaluate reads a command line"),
+        ("from lm_eval._cli.run import Run\n{}Run()", "setup_parser makes a parser"),
         ("from lm_eval.tasks._index import TaskIndex\n{}TaskIndex()", "TaskManager().task_index says"),
         ("from lm_eval.tasks._factory import TaskFactory\n{}TaskFactory()", "makes tasks"),
         ("from lm_eval.utils import RemoteTokenizer\n{}RemoteTokenizer('http://x')", "needs no tokenizer"),

@@ -55,6 +55,42 @@ def invoke(capsys):
     return call
 
 
+@pytest.mark.parametrize(
+    "name, asked",
+    [
+        ("rows.csv", {"tables"}),
+        ("rows.csv::part", {"tables"}),
+        ("rows.jsonl[2:]", {"tables"}),
+        ("own.py", {"aisbench"}),
+        ("task.yaml", {"lm_eval"}),
+        ("task.yaml::part", {"lm_eval"}),
+        ("hub.yaml", {"hub_yaml", "lm_eval"}),
+        ("hub.yaml::part", {"hub_yaml", "lm_eval"}),
+        ("hub", {"hub_yaml", "unitxt", "lm_eval"}),
+        ("pf/promptfooconfig.yaml::1", {"promptfoo", "lm_eval"}),
+        ("pf", {"promptfoo", "unitxt", "lm_eval"}),
+        ("arc_easy", {"unitxt", "lm_eval"}),
+        ("card=cards.x", {"unitxt"}),
+    ],
+)
+def test_a_name_is_asked_of_those_who_read_such_files(name, asked, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    evaluation = "tasks:\n- id: a\n  field_spec: {input: q, target: a}\n"
+    for file, text in {
+        "rows.csv": "a,b\n1,2\n",
+        "rows.jsonl": '{"a": 1}\n',
+        "own.py": "datasets = []\n",
+        "task.yaml": "task: a\n",
+        "hub.yaml": evaluation,
+        "hub/eval.yaml": evaluation,
+        "pf/promptfooconfig.yaml": "prompts: [hi]\nproviders: [dummy]\n",
+    }.items():
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).write_text(text)
+    found = {each.name for each in registry.dialects() if each.recognises(name)}
+    assert found - (set() if name == "own.py" else {"aisbench"}) == asked  # which has exams of any name
+
+
 def test_a_sixth_dialect_in_one_file_is_run_shown_listed_and_validated(sixth, invoke, tmp_path):
     code, out, _ = invoke("show", "capitals.quiz")
     assert (code, "France" in out) == (0, True)

@@ -14,6 +14,15 @@ def test_what_a_run_changed_reaches_the_recipe():
     assert options.template is None
 
 
+def test_tasks_see_the_arguments_of_the_model_without_its_machine_and_its_keys():
+    arguments = {"max_length": 9, "batch_size": 4, "device": "cpu", "max_batch_size": 8, "api_key": "sk-secret"}
+    assert "sk-secret" not in str(options_of(RunSpec("m", ("t",), model_args=arguments)))
+    assert options_of(RunSpec("m", ("t",), model_args=arguments)).model_arguments["max_length"] == 9
+    assert not {"batch_size", "device", "max_batch_size"} & {
+        *options_of(RunSpec("m", ("t",), model_args=arguments)).model_arguments
+    }
+
+
 def test_an_unknown_override_gets_the_closest_one():
     with pytest.raises(UsageError, match="did you mean 'template'"):
         options_of(RunSpec("m", ("t",), overrides={"templte": "x"}))

@@ -109,3 +109,7 @@ def test_a_file_that_is_not_there(tmp_path):
 def test_the_users_key_stays_away_from_it(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
     assert LlamaCppEngine()._headers() == {}
+
+
+def test_what_it_listens_at_is_nobody_s_address():
+    assert LlamaCppEngine(model="a.gguf").server_addresses == ()

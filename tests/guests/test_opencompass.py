@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from proctor.errors import NotAllowedError, UsageError
+from proctor.errors import NotAllowedError, TemplateError, UsageError
 
 pytestmark = pytest.mark.usefixtures("installed")
 META = {"round": [{"role": "HUMAN", "begin": "H:", "end": "\n"}, {"role": "BOT", "begin": "B:", "generate": True}]}
@@ -43,6 +43,32 @@ def test_a_model_behind_a_service_gets_messages_and_counts_words():
     dialogue = PromptTemplate(ASKED).generate_item({"q": "1", "a": "2"}, "a")
     assert model.generate_from_template([dialogue], 3) == ["HUMAN"]
     assert (model.retry, model.is_api, model.get_token_len("two words 你好")) == (5, True, 4)
+
+
+@pytest.mark.parametrize(
+    "lead, messages, shown",
+    [
+        ([], ["user hi"], ["user hi"]),
+        (["system Be kind. "], ["user hi"], ["system Be kind. ", "user hi"]),
+        (["system Be kind. "], ["system And short.", "user hi"], ["system Be kind. And short.", "user hi"]),
+        (["user Q: "], ["system Be kind.", "user hi"], ["system Be kind.", "user Q: hi"]),
+        (["user a", "assistant b"], ["user hi"], ["user ahi", "assistant b"]),
+    ],
+)
+def test_messages_of_a_model_stand_before_those_of_their_role(lead, messages, shown):
+    from opencompass.models.base_api import APITemplateParser
+
+    def listed(texts):
+        return [dict(zip(("role", "content"), each.split(" ", 1), strict=True)) for each in texts]
+
+    assert APITemplateParser(listed(lead)).parse_template(listed(messages), "gen") == listed(shown)
+
+
+def test_a_way_of_asking_that_is_not_there_is_refused():
+    from opencompass.models.base_api import APITemplateParser
+
+    with pytest.raises(TemplateError, match="there is no mode 'choose'"):
+        APITemplateParser(META).parse_template("text", "choose")
 
 
 def test_models_runners_and_tasks_are_refused_when_they_are_used():

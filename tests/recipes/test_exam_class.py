@@ -262,6 +262,16 @@ def test_the_seed_of_a_run_wins_over_the_exams_own_and_is_in_what_describes_it()
     assert without.specification() is not source
 
 
+def test_a_conversation_needs_an_engine_that_takes_messages():
+    class Texts(Scoring):
+        takes_chats = False
+
+    talk = exam(asker=Asker(frozenset({"converse"})))
+    assert talk.problems(Chatting()) == []
+    (problem,) = talk.problems(Texts())
+    assert (problem.what, "one string" in problem.why) == ("'scoring' cannot sit 'e'", True)
+
+
 def test_an_engine_that_writes_nothing_sits_exams_that_only_compare():
     class Mute(Scoring):
         model: str = "mute"

@@ -10,6 +10,7 @@ from proctor.dialects.conversion import convert_exam
 from proctor.dialects.resolve import resolve_tasks
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import ProctorError
+from proctor.recipes.metric_words import is_assertion_word
 from proctor.recipes.options import ExamOptions
 from proctor.running.run import run_exams
 
@@ -136,3 +137,20 @@ def test_the_command_line_and_its_run_file_keep_it(folder):
     assert again.returncode == 0, again.stderr
     results = json.loads((folder / "r" / "results.json").read_text())["results"]["capitals"]
     assert results["score_name"] == "includes"
+
+
+@pytest.mark.parametrize(
+    "word, told",
+    [
+        ("cost", "needs a threshold in US dollars"),
+        ("regex:(", "does not compile"),
+        ("latency(x)", r"write latency\(2000\), in milliseconds"),
+        ("levenshtein(-1)", r"write levenshtein\(5\), in changes of letters"),
+        ("contains(Paris)", "write contains:Paris"),
+        ("word-count(x)", "there is no metric 'word-count"),
+        ("equals, contains", "--metric equals --metric contains"),
+    ],
+)
+def test_an_assertion_that_cannot_be_held_to_an_answer_is_refused_with_the_way_to_write_it(word, told):
+    with pytest.raises(ProctorError, match=told):
+        is_assertion_word(word)

@@ -178,6 +178,8 @@ def test_livecodebench_of_results_and_tests():
     test = json.dumps({"input": "x", "output": "[1, 2]"})
     answers = ["assert f(1) == [1, 2]", "```python\nassert f(1) == [2]\n```", "assert f(1) == g()", "assert f(1)"]
     assert scores("LCBTestOutputEvaluator", answers, [test] * 4, [{}] * 4) == {"pass@1": 25.0}
+    unread = json.dumps({"input": "x", "output": "[1, 2"})
+    assert scores("LCBTestOutputEvaluator", answers, [unread] * 4, [{}] * 4) == {"pass@1": 0.0}
 
 
 def test_apps_and_taco():

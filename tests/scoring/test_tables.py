@@ -165,6 +165,7 @@ ELSEWHERE = {
         "reads columns of its own: replayed beside OpenCompass, aisbench/evaluators-of-exams",
     ),
     "acc_all": "made by process_results of tasks",
+    **dict.fromkeys(("SciCodeEvaluator", "scicode"), "reads a file of targets: test_scicode.py"),
 }
 NEED_RESPONSES = {each.name for each in metric_table().of(LM_EVAL).values() if each.reads in ("choices", "likelihood")}
 

@@ -89,10 +89,8 @@ def test_the_end_of_a_dialogue_begins():
     ]  # fmt: skip
 
 
-def test_modes_of_conversations():
+def test_rows_of_conversations():
     template = MultiTurnPromptTemplate({"round": [{"role": "HUMAN", "prompt": "{question}"}]})
-    with pytest.raises(TemplateError, match="no infer_mode 'evry'"):
-        template.generate_turns({"question": ["a"], "answer": ["b"]}, "evry")
     with pytest.raises(TemplateError, match="'question' of a conversation has to be a list"):
         template.generate_item({"question": "a", "answer": ["b"]})
     with pytest.raises(TemplateError, match="needs the column 'answer'"):
@@ -263,22 +261,10 @@ CONVERSATION = MultiTurnPromptTemplate({"begin": "o", "round": [human("{question
 ROW = {"question": ["q1", "q2", "q3"], "answer": ["a1", "a2", "a3"]}
 
 
-def asked_in(mode, answers=()):
-    return [
-        [each["prompt"] for each in turn.plain() if isinstance(each, dict)]
-        for turn in CONVERSATION.generate_turns(ROW, mode, answers)
-    ]
-
-
-def test_a_conversation_is_asked_turn_by_turn():
-    told = [["q1"], ["q1", "a1", "q2"], ["q1", "a1", "q2", "a2", "q3"]]
-    assert asked_in("every_with_gt") == told
-    assert asked_in("last") == told[-1:]
-    assert asked_in("every") == told[:1]
-    assert asked_in("every", ["x"]) == [["q1"], ["q1", "x", "q2"]]
-    assert asked_in("every", ["x", "y", "z"]) == [["q1"], ["q1", "x", "q2"], ["q1", "x", "q2", "y", "q3"]]
-    assert all(each.plain()[0] == "o" for each in CONVERSATION.generate_turns(ROW))
-    assert all(each.plain()[-1] == "e" for each in CONVERSATION.generate_turns(ROW))
+def test_a_conversation_keeps_what_comes_before_and_after_it():
+    prompt = CONVERSATION.generate_item(ROW).plain()
+    assert (prompt[0], prompt[-1]) == ("o", "e")
+    assert [each["prompt"] for each in prompt[1:-1]] == ["q1", "a1", "q2", "a2", "q3", "a3"]
 
 
 @pytest.mark.parametrize(
@@ -293,15 +279,13 @@ def test_a_conversation_is_asked_turn_by_turn():
 )
 def test_a_row_that_is_no_conversation_is_refused(row, message):
     with pytest.raises(TemplateError, match=message):
-        CONVERSATION.generate_turns(row)
+        CONVERSATION.generate_item(row)
 
 
-def test_a_conversation_needs_rounds_and_a_known_mode():
-    with pytest.raises(TemplateError, match="no infer_mode 'first'(.|\n)*every, every_with_gt, last"):
-        CONVERSATION.generate_turns(ROW, "first")
+def test_a_conversation_needs_rounds():
     for template in ("{question}", {"A": "a"}):
         with pytest.raises(TemplateError, match="needs a 'round'"):
-            MultiTurnPromptTemplate(template).generate_turns(ROW)
+            MultiTurnPromptTemplate(template).generate_item(ROW)
 
 
 def test_lists_of_prompts_hold_texts_and_messages_only():

@@ -25,7 +25,7 @@ from proctor.errors import ArtifactError, Location, UnknownArtifactError, did_yo
 from proctor.foreign_text import NotAFileError, parse_json, read_source_text
 from proctor.packages import package_folder
 from proctor.plugins import exam_folders, plugins
-from proctor.safe_files import subfolder, write_text
+from proctor.safe_files import Stamp, stamp_of, subfolder, write_text
 from proctor.settings import settings
 from proctor.state import data_home
 
@@ -259,15 +259,14 @@ def read_json(path: Path) -> dict[str, Any]:
         ArtifactError: It cannot be read, is not JSON (with line and column), or is not an object.
     """
     with suppress(OSError):
-        stat = path.stat()
-        found: dict[str, Any] = parse_json(_read_text(str(path), stat.st_mtime_ns, stat.st_size))
+        found: dict[str, Any] = parse_json(_read_text(str(path), stamp_of(path)))
         return found
     raise ArtifactError("the file cannot be read", location=Location(str(path)))
 
 
 @lru_cache(maxsize=16384)
-def _read_text(path: str, modified: int, size: int) -> str:
-    del modified, size  # parts of the cache key: a changed file is read again
+def _read_text(path: str, modified: Stamp) -> str:
+    del modified  # part of the cache key: a changed file is read again
     try:
         text = read_source_text(path)
         data = parse_json(text)

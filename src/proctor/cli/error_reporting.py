@@ -95,9 +95,9 @@ _quiet: ContextVar[bool] = ContextVar("proctor_quiet", default=False)
 
 
 @contextmanager
-def quietly(wanted: bool = True) -> Iterator[None]:
+def quietly() -> Iterator[None]:
     """Leave out what is only nice to know, while the block runs: progress, notes, where files are."""
-    token = _quiet.set(wanted)
+    token = _quiet.set(True)
     try:
         yield
     finally:

@@ -20,6 +20,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, cast
 
 from proctor.errors import DataError, Location
 from proctor.foreign_text import DEEPEST
+from proctor.safe_files import Stamp, stamp_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,22 +60,21 @@ def check_file(path: str | Path, *, is_json: bool | None = None) -> None:
         DataError: It would unpack to more than 200 times its size, or its values are nested more than 200 deep.
     """
     try:
-        status = Path(path).stat()
+        stamp = stamp_of(path)
     except OSError:
         return
     if Path(path).suffix == ".parquet":
         from proctor.data.parquet_bounds import check_parquet_file
 
-        check_parquet_file(str(path), status.st_mtime_ns, status.st_size)
+        check_parquet_file(str(path), stamp)
     elif Path(path).is_file():
         is_json = bool(_JSON_NAME.search(Path(path).name)) if is_json is None else is_json
-        _check_version(str(path), is_json, status.st_mtime_ns, status.st_size)
+        _check_version(str(path), is_json, stamp)
 
 
 @lru_cache(maxsize=1024)
-def _check_version(path: str, is_json: bool, changed: int, size: int) -> None:
-    del changed
-    limit = most_bytes(size)
+def _check_version(path: str, is_json: bool, changed: Stamp) -> None:
+    limit = most_bytes(int(changed[1]))
     try:
         with _unpacked(path, is_json=is_json) as streams:
             total = 0

@@ -57,15 +57,15 @@ def is_subpath(inner: str, outer: str) -> bool:
     return split_path(outer)[: len(head)] == head
 
 
-def _key(component: str, use_index: bool) -> str | int:
-    return int(component) if use_index and _INDEX.fullmatch(component) else component
+def _key(component: str) -> str | int:
+    return int(component) if _INDEX.fullmatch(component) else component
 
 
 # -- reading --------------------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=8192)
-def finder(path: str, use_index: bool = True) -> Callable[[Any], Any]:
+def finder(path: str) -> Callable[[Any], Any]:
     """Return a function that reads a path of a row, and returns :data:`MISSING` where there is nothing.
 
     A path with ``*`` reads a list of all that it matches.
@@ -77,8 +77,8 @@ def finder(path: str, use_index: bool = True) -> Callable[[Any], Any]:
     if len(parts) == 1:
         return _plain_finder(literal, parts[0])
     if "*" not in parts:
-        return _path_finder(literal, tuple(_key(part, use_index) for part in parts))
-    keys = tuple(_key(part, use_index) for part in parts)
+        return _path_finder(literal, tuple(map(_key, parts)))
+    keys = tuple(map(_key, parts))
 
     def find(row: Any) -> Any:
         if isinstance(row, dict) and literal in row:
@@ -170,7 +170,7 @@ def get_field(row: Any, path: str, default: Any = MISSING) -> Any:
 
 
 @lru_cache(maxsize=8192)
-def setter(path: str, create: bool = True, each: bool = False, use_index: bool = True) -> Callable[[Any, Any], None]:
+def setter(path: str, create: bool = True, each: bool = False) -> Callable[[Any, Any], None]:
     """Return a function that writes a value to a path of a row.
 
     Containers on the way are made where ``create`` is on (lists for indexes and ``*``, dicts for names).
@@ -179,7 +179,6 @@ def setter(path: str, create: bool = True, each: bool = False, use_index: bool =
         path: Where to write; the empty path replaces the whole row.
         create: Make what is missing; without it a missing path is an error.
         each: The value is a list with one member for each match of the first ``*``.
-        use_index: Whether a numeric component is an index into a list (else it is a name).
     """
     literal = path.strip()
     if not literal:
@@ -187,7 +186,7 @@ def setter(path: str, create: bool = True, each: bool = False, use_index: bool =
     parts = split_path(path)
     if len(parts) == 1 and create and parts[0] == literal and literal != "*" and not _INDEX.fullmatch(literal):
         return lambda row, value: row.__setitem__(literal, value)
-    keys = tuple(_key(part, use_index) for part in parts)
+    keys = tuple(map(_key, parts))
 
     def write(row: Any, value: Any) -> None:
         if isinstance(row, dict) and literal in row:
@@ -286,17 +285,16 @@ def _written_everywhere(
 
 
 @lru_cache(maxsize=8192)
-def deleter(path: str, missing_ok: bool = False, prune: bool = False, use_index: bool = True) -> Callable[[Any], None]:
+def deleter(path: str, missing_ok: bool = False, prune: bool = False) -> Callable[[Any], None]:
     """Return a function that removes what a path matches from a row.
 
     Args:
         path: What to remove.
         missing_ok: Do nothing where there is nothing, instead of raising :class:`MissingFieldError`.
         prune: Remove containers that become empty, too.
-        use_index: Whether a numeric component is an index into a list (else it is a name).
     """
     literal = path.strip()
-    keys = tuple(_key(part, use_index) for part in split_path(path))
+    keys = tuple(map(_key, split_path(path)))
 
     def delete(row: Any) -> None:
         if isinstance(row, dict) and literal in row:

@@ -38,6 +38,7 @@ from proctor.errors import (
     did_you_mean,
     reason_of,
 )
+from proctor.safe_files import Stamp, stamp_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -320,18 +321,18 @@ def check_lines(path: str, limit: int | None = None) -> None:
         DataError: One is not; with line and column.
     """
     try:
-        status = Path(path).stat()
+        stamp = stamp_of(path)
     except OSError:  # an address, or a file that is not there: whoever opens it says so
-        _check_lines(path, limit, 0, 0)
+        _check_lines(path, limit, ())
         _check_lines.cache_clear()
     else:
-        _check_lines(path, limit, status.st_mtime_ns, status.st_size)
+        _check_lines(path, limit, stamp)
 
 
 @lru_cache(maxsize=1024)
-def _check_lines(path: str, limit: int | None, changed: int, size: int) -> None:
+def _check_lines(path: str, limit: int | None, changed: Stamp) -> None:
     """Check a version of a file once: exams are read for asking and again for grading."""
-    del changed, size
+    del changed
     with opened(path) as file:
         for number, line in enumerate(islice(file, limit), 1):
             if line.strip() and not isinstance(parse_json(line, path, number), dict):

@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 from proctor.data.dataset_card import card_configurations
 from proctor.errors import DataError, Location
 from proctor.foreign_text import parse_json
+from proctor.safe_files import Stamp, stamp_of
 from proctor.settings import settings
 
 
@@ -56,11 +57,11 @@ def aliases(base: Path) -> Mapping[str, str]:
     path = base / "aliases.json"
     if not path.is_file():
         return {}
-    return _read_aliases(str(path), path.stat().st_mtime_ns)
+    return _read_aliases(str(path), stamp_of(path))
 
 
 @lru_cache(maxsize=16)
-def _read_aliases(path: str, modified: int) -> Mapping[str, str]:
+def _read_aliases(path: str, modified: Stamp) -> Mapping[str, str]:
     del modified  # part of the cache key: a changed file is read again
     try:
         table = parse_json(Path(path).read_text(encoding="utf-8"))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from proctor.data.bounds import MOST_RATIO, most_bytes, too_large
 from proctor.errors import DataError, Location
+from proctor.safe_files import Stamp
 
 if TYPE_CHECKING:
     from pyarrow import Array, RecordBatch, Table
@@ -30,18 +31,17 @@ _WIDEST: Final = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4,
 
 
 @lru_cache(maxsize=1024)
-def check_parquet_file(path: str, changed: int, size: int) -> None:
+def check_parquet_file(path: str, changed: Stamp) -> None:
     """Look at a file that a library will unpack whole; a version of a file is looked at once.
 
     Args:
         path: The file.
-        changed: When it was changed, in nanoseconds.
-        size: Its bytes.
+        changed: What tells a version from another.
 
     Raises:
         DataError: As :func:`check_parquet`.
     """
-    del changed, size
+    del changed
     import pyarrow as pa
     from pyarrow import parquet
 

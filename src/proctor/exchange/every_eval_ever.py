@@ -129,7 +129,7 @@ def _record(run: StoredRun, source: Source, exam: str, lines: Sequence[Mapping[s
     left_out = [f"{exam}: {row.metric} has no finite value" for row in rows if row not in usable]
     if rows and rows[0].failed:
         left_out.append(f"{exam}: {rows[0].failed} of {rows[0].asked} instances failed; they have no record")
-    started = _epoch(run.started)
+    started = str(datetime.fromisoformat(run.started).timestamp()) if run.started else "0.0"
     identity = f"{exam}/{source.model_id}/{started}"
     samples = [
         each for row, name in _with_names(usable) for each in _instances(lines, exam, row, name, identity, source)
@@ -172,10 +172,6 @@ def _samples_file(record: Record) -> dict[str, Any]:
         "checksum": sha256(content.encode()).hexdigest(),
         "total_rows": len(record.samples),
     }
-
-
-def _epoch(started: str) -> str:
-    return str(datetime.fromisoformat(started).timestamp()) if started else "0.0"
 
 
 def _portable(name: str) -> str:

@@ -13,6 +13,7 @@ from types import ModuleType
 from proctor.guests.rooms import GuestRoom
 from proctor.guests.table import TABLES
 from proctor.packages import check_module
+from proctor.safe_files import Stamp, is_unchanged, stamp_of
 
 
 class FolderRoom(GuestRoom):
@@ -27,11 +28,11 @@ class FolderRoom(GuestRoom):
         super().__init__(self.own)
         self._folders = tuple(dict.fromkeys((folder, working)))
         self._beside: dict[str, ModuleType] = {}
-        self._run_at: dict[Path, int] = {}
+        self._run_at: dict[Path, Stamp] = {}
 
     def is_stale(self) -> bool:
         """Whether a file that was run has changed, so that all of them are to be run anew."""
-        return any(not file.is_file() or file.stat().st_mtime_ns != at for file, at in self._run_at.items())
+        return any(not is_unchanged(file, at) for file, at in self._run_at.items())
 
     def place(self, name: str) -> Path | None:
         """Return a module's file, or the folder of a package without ``__init__.py``; ``None`` of other modules."""
@@ -87,7 +88,7 @@ class FolderRoom(GuestRoom):
         if stays:
             _run_here.add(top)
         sys.modules[name] = module
-        self._run_at[file] = file.stat().st_mtime_ns
+        self._run_at[file] = stamp_of(file)
         try:
             spec.loader.exec_module(module)
         except BaseException:

@@ -186,7 +186,7 @@ class Court:
     def _together(self, trial: Trial) -> Outcome:
         cell = self._started("together", trial.limits)
         token = secrets.token_hex(16)
-        task = {name: getattr(trial, name) for name in ("tests", "imports", "suite")}
+        task = {name: getattr(trial, name) for name in ("tests", "imports", "suite", "data")}
         source = f"{trial.given}\n{trial.source}" if trial.given and not trial.load else trial.source
         try:
             cell.post(_packed({**task, "source": source, "token": token}))

@@ -42,14 +42,10 @@ def _of_request(question: Question, request: Request) -> Iterator[str]:
     yield from _alike(continuations_of(request) or question.exchange.choices)
 
 
-def _text(prompt: Prompt, parts: frozenset[str]) -> str:
-    return "".join(span.text for span in prompt.spans if part_of(span.origin) in parts)
-
-
 def _leaks(question: Question, prompt: Prompt) -> Iterator[str]:
     if question.exchange.choices:  # the right choice is there to be chosen
         return
-    asking = _text(prompt, _ASKING).lower()
+    asking = "".join(span.text for span in prompt.spans if part_of(span.origin) in _ASKING).lower()
     listed = _listed(question, asking)
     for reference in question.exchange.references:
         answer = reference.strip()
@@ -88,7 +84,7 @@ def _alike(choices: tuple[str, ...]) -> Iterator[str]:
 
 
 def _unused(question: Question, prompts: Sequence[Prompt]) -> Iterator[str]:
-    if any(_has_media(prompt) for prompt in prompts):
+    if any(isinstance(part, Media) for prompt in prompts for turn in prompt.turns for part in turn.parts):
         return
     text = "\n".join(prompt.text for prompt in prompts)
     unused = [
@@ -100,10 +96,6 @@ def _unused(question: Question, prompts: Sequence[Prompt]) -> Iterator[str]:
     if unused:
         what = f"the fields {', '.join(unused)} are" if len(unused) > 1 else f"the field {unused[0]} is"
         yield f"{what} not in the prompt"
-
-
-def _has_media(prompt: Prompt) -> bool:
-    return any(isinstance(part, Media) for turn in prompt.turns for part in turn.parts)
 
 
 def _is_reference(question: Question, value: str) -> bool:

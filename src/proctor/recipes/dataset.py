@@ -198,7 +198,7 @@ def rows_to_dataset(rows: Iterable[Row]) -> Dataset:
     for page in _pages(rows):
         if features is None:
             features = _features(page)
-        if _has_images(page):
+        if any(row["media"]["images"] or row["media"]["audios"] for row in page):
             everything = [*_unpaged(pages), *page, *rows]
             return Dataset.from_list(everything, features=_features(everything)).with_transform(decode_batch)
         digest.update("".join([row["source"] + row["task_data"] for row in page]).encode("utf-8", "surrogatepass"))
@@ -231,10 +231,6 @@ def _pages(rows: Iterable[Row]) -> Iterator[list[Row]]:
 def _unpaged(tables: Iterable[Any]) -> Iterator[Row]:
     for table in tables:
         yield from table.to_pylist()
-
-
-def _has_images(page: Iterable[Row]) -> bool:
-    return any(row["media"]["images"] or row["media"]["audios"] for row in page)
 
 
 def _features(page: Sequence[Row]) -> Features:

@@ -24,7 +24,7 @@ from typing import Final
 from proctor.artifacts import Artifact
 from proctor.artifacts.effects_of import parts_of
 from proctor.recipes.fingerprint import digest_of_bytes
-from proctor.safe_files import read_bytes
+from proctor.safe_files import Stamp, read_bytes, stamp_of
 
 _MOST_BYTES: Final = 4 << 20
 """Bytes of a file with code: the longest one of lm-eval's tasks has 200 KB."""
@@ -124,16 +124,15 @@ def _file_of(name: str) -> Path | None:
 
 def _read(path: Path, roots: tuple[Path, ...]) -> tuple[str, tuple[Path, ...]] | None:
     try:
-        status = path.stat()
-        return _digest_and_imports(path, roots, status.st_mtime_ns, status.st_size)
+        return _digest_and_imports(path, roots, stamp_of(path))
     except OSError:
         return None
 
 
 @lru_cache(maxsize=1_024)
-def _digest_and_imports(path: Path, roots: tuple[Path, ...], changed: int, size: int) -> tuple[str, tuple[Path, ...]]:
-    """Return the digest of a file and the files that it imports; a file of the same time and size is read once."""
-    del changed, size
+def _digest_and_imports(path: Path, roots: tuple[Path, ...], changed: Stamp) -> tuple[str, tuple[Path, ...]]:
+    """Return the digest of a file and the files that it imports; a file that nobody has changed is read once."""
+    del changed
     data = read_bytes(path, _MOST_BYTES)
     try:
         tree = ast.parse(data)

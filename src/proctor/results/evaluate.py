@@ -288,7 +288,7 @@ def _scores(
     failures: dict[int, Failure] = {}
     units: dict[tuple[str, ...], Unit] = {}
     metrics, groups = table["metrics"], table.get("groups", [])
-    for subset, positions in _positions(_subset(path) for path in table.get("subset", [])).items():
+    for subset, positions in _positions(tuple(path or ())[:SUBSET_DEPTH] for path in table.get("subset", [])).items():
         own = metrics[positions[0]]
         found = _graded(columns, positions, own, intervals, instances=True)
         if found.main is not None:
@@ -307,10 +307,6 @@ def _scores(
 
 def _graded(columns: Columns, positions: list[int], metrics: Any, intervals: bool, *, instances: bool) -> Grade:
     return apply_metrics(columns.select(positions), metrics, intervals=intervals, instances=instances)
-
-
-def _subset(path: Any) -> tuple[str, ...]:
-    return tuple(path or ())[:SUBSET_DEPTH]
 
 
 def _positions(keys: Iterator[Hashable]) -> dict[Any, list[int]]:

@@ -63,7 +63,7 @@ def ask(exams: Sequence[Exam], session: Session) -> None:
         asking = _Asking(session, writer, claims)
         pending: dict[Kind, list[Exam]] = {"generate": [], "score": []}
         for exam in exams:
-            pending[_first_kind(exam)].append(exam)
+            pending["score" if exam.asker.kinds <= NEED_SCORES else "generate"].append(exam)
         while any(pending.values()) and session.stopped is None:
             for kind in ("generate", "score"):
                 todo, pending[kind] = pending[kind], []
@@ -123,10 +123,6 @@ def _drawn_again(step: Step, engine: Engine) -> Single:
     return structs.replace(
         request, decoding=structs.replace(request.decoding, seed=derived_seed(decoding.seed, repeat))
     )
-
-
-def _first_kind(exam: Exam) -> Kind:
-    return "score" if exam.asker.kinds <= NEED_SCORES else "generate"
 
 
 def _round(kind: Kind, asking: _Asking, todo: list[Exam], pending: dict[Kind, list[Exam]]) -> None:

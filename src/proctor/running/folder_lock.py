@@ -138,7 +138,7 @@ def _remove_stale(folder: Path, path: Path) -> None:
         found = path.lstat()
     except FileNotFoundError:
         return
-    if not _is_stale(folder, _note(path), found.st_mtime):
+    if not (is_gone(_note(path)) or _now(folder) - found.st_mtime > STALE_SECONDS):
         return
     grave = path.with_name(f"{HELD}.{secrets.token_hex(8)}")
     with suppress(FileNotFoundError):
@@ -148,10 +148,6 @@ def _remove_stale(folder: Path, path: Path) -> None:
             with suppress(OSError):
                 os.link(grave, path, follow_symlinks=False)
         grave.unlink()
-
-
-def _is_stale(folder: Path, note: dict[str, Any], touched: float) -> bool:
-    return is_gone(note) or _now(folder) - touched > STALE_SECONDS
 
 
 def _now(folder: Path) -> float:

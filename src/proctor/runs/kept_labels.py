@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 from proctor.errors import UsageError
 from proctor.runs.answer_labels import LABELS, Labels, read_labels
 from proctor.runs.sample_index import SampleIndex
-from proctor.safe_files import append_line
+from proctor.safe_files import Stamp, append_line, stamp_of
 
 LONGEST_NAME: Final = 100
 """Characters of a labeller's name."""
@@ -58,13 +58,12 @@ def kept_labels(*folders: Path) -> Labels | None:
     found = [place for place in dict.fromkeys(places) if os.path.isfile(place)]  # noqa: PTH113 - False where none may look
     if not found:
         return None
-    stats = [(place, place.stat()) for place in found]
-    return _read(tuple((place, each.st_mtime_ns, each.st_size) for place, each in stats))
+    return _read(tuple((place, stamp_of(place)) for place in found))
 
 
 @lru_cache(maxsize=4)  # a page compares many exams of the same runs
-def _read(stamps: tuple[tuple[Path, int, int], ...]) -> Labels:
-    labels = read_labels([place for place, _, _ in stamps])
+def _read(stamps: tuple[tuple[Path, Stamp], ...]) -> Labels:
+    labels = read_labels([place for place, _ in stamps])
     labels.is_kept = True
     return labels
 

@@ -53,6 +53,7 @@ class Entry:
         packages_where: What it imports where an argument has a value (``language=zh``), or by the rules of a project
             (``project=aisbench``).
         runs_code: Whether it runs programs that a model wrote.
+        checks: The function from its arguments to what else is missing, as ``module:attribute``.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Entry:
     packages: tuple[str, ...] = ()
     packages_where: Mapping[str, Sequence[str]] = field(default_factory=dict)
     runs_code: bool = False
+    checks: str = ""
 
     @property
     def key(self) -> str:
@@ -91,6 +93,8 @@ class Entry:
         known = {**self.arguments, **given}
         further = (each for where, each in self.packages_where.items() if _holds(where, known))
         yield from lacking(self.name, (*self.packages, *chain.from_iterable(further)))
+        if self.checks:
+            yield from replace(self, target=self.checks).load()(known)
         if self.runs_code:
             yield from imprisonable(self.name)
 

@@ -84,12 +84,11 @@ def rest_means(table: Floats) -> Floats:
     return np.where(counts > 0, means, math.nan)
 
 
-def discriminations(table: Floats, level: float = 0.95) -> list[Discrimination | None]:
+def discriminations(table: Floats) -> list[Discrimination | None]:
     """Return how each question tells better models from worse; ``None`` where four models do not differ in both.
 
     Args:
         table: Scores as of :func:`rest_means`.
-        level: Confidence level.
     """
     rest = rest_means(table)
     known = np.isfinite(table) & np.isfinite(rest)
@@ -104,7 +103,7 @@ def discriminations(table: Floats, level: float = 0.95) -> list[Discrimination |
         value = max(-1.0, min(1.0, product / math.sqrt(square)))
         most = 1.0 - 1.0 / count**2  # few models that happen to lie on a line prove no line
         middle = math.atanh(max(-most, min(most, value)))
-        margin = normal_quantile(0.5 + level / 2) / math.sqrt(count - FEWEST_MODELS + 1)
+        margin = normal_quantile(0.975) / math.sqrt(count - FEWEST_MODELS + 1)
         found.append(Discrimination(value, math.tanh(middle - margin), math.tanh(middle + margin)))
     return found
 

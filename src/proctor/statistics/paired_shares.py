@@ -179,30 +179,29 @@ def power_of(difference: float, discordant: float, pairs: int, level: float = 0.
 
 
 @lru_cache(maxsize=4096)
-def detectable_share(discordant: float, pairs: int, level: float = 0.95, power: float = POWER) -> float:
+def detectable_share(discordant: float, pairs: int, level: float = 0.95) -> float:
     """Return the smallest difference that McNemar's exact test finds with a power; infinite where it finds none.
 
     As many pairs differ as ``discordant`` says, or as the difference itself needs: without any that differ, that is a
     difference of eight pairs, all one way.
     """
-    if power_of(1.0, 1.0, pairs, level) < power:
+    if power_of(1.0, 1.0, pairs, level) < POWER:
         return math.inf
-    return root_of(lambda share: power_of(share, discordant, pairs, level) - power)
+    return root_of(lambda share: power_of(share, discordant, pairs, level) - POWER)
 
 
-def needed_pairs(difference: float, discordant: float, level: float = 0.95, power: float = POWER) -> int:
+def needed_pairs(difference: float, discordant: float, level: float = 0.95) -> int:
     """Return how many pairs McNemar's exact test needs to find a difference with a power.
 
     Args:
         difference: Of the two shares.
         discordant: Share of pairs that differ.
         level: One less the error of the test.
-        power: How often it is to be found.
     """
     least, most = 1, 8
-    while power_of(difference, discordant, most, level) < power and most < _MOST_PAIRS:
+    while power_of(difference, discordant, most, level) < POWER and most < _MOST_PAIRS:
         least, most = most, 2 * most
     while most - least > 1:
         middle = (least + most) // 2
-        least, most = (middle, most) if power_of(difference, discordant, middle, level) < power else (least, middle)
+        least, most = (middle, most) if power_of(difference, discordant, middle, level) < POWER else (least, middle)
     return most

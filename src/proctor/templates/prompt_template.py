@@ -9,7 +9,7 @@ own, the opening becomes the instruction, the last round the question and its an
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Hashable, Mapping, Sequence
+from collections.abc import Container, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -297,47 +297,6 @@ class MultiTurnPromptTemplate(BasePromptTemplate):
         pattern = PromptList(self.template["round"])
         rounds = [item for each in _turns(entry) for item in pattern.format(question=each[0], answer=each[1])]
         return self.encode({**self.template, "round": rounds}, ice=False)
-
-    def generate_turns(
-        self, entry: Mapping[str, Any], infer_mode: str = "every", answers: Sequence[str] = ()
-    ) -> list[PromptList]:
-        """Return the messages before each turn that the model takes.
-
-        Args:
-            entry: The row.
-            infer_mode: ``every`` turn after the model's own answers, ``every_with_gt`` after the right ones, or only
-                the ``last``.
-            answers: What the model has answered so far, for ``every``: one more prompt than there are answers.
-
-        Raises:
-            TemplateError: The mode is none of these, or the row is not a conversation.
-        """
-        if infer_mode not in MODES:
-            raise TemplateError(
-                f"there is no infer_mode '{infer_mode}'",
-                path="$.inferencer.infer_mode",
-                hint=f"choose {', '.join(MODES)}",
-            )
-        prompt = self.generate_item(entry)
-        if isinstance(prompt, str):
-            raise TemplateError("a template of several turns needs a 'round'", path="$.template")
-        end = prompt.index(marker("round", "end"))
-        places = [place for place, item in enumerate(prompt[:end]) if _is_answer(item)]
-        if infer_mode == "last":
-            places = places[-1:]
-        elif infer_mode == "every":
-            for place, answer in zip(places, answers, strict=False):
-                prompt[place] = {**prompt[place], "prompt": answer}
-            places = places[: len(answers) + 1]
-        return [PromptList([*prompt[:place], *prompt[end:]]) for place in places]
-
-
-MODES = ("every", "every_with_gt", "last")
-"""Which turns of a conversation the model takes."""
-
-
-def _is_answer(item: Any) -> bool:
-    return isinstance(item, dict) and item.get("role") == "BOT"
 
 
 def _turns(entry: Mapping[str, Any]) -> list[tuple[Any, Any]]:

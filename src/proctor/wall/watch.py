@@ -136,8 +136,8 @@ class Watch:
     def _check_host(self, host: str) -> None:
         """Let the name of a host be looked up, and remember which addresses are its."""
         name = host.lower().rstrip(".")
-        if not name or self.is_open or _is_address(name):
-            return  # whether it may be connected to is asked then
+        if not name or self.is_open or ":" in name or name.replace(".", "").isdecimal():
+            return  # an address: whether it may be connected to is asked then
         if name != "localhost" and not self._is_known(name):
             raise _refused(f"the server {host} is not asked", f"net:{host}")
         import socket
@@ -193,10 +193,6 @@ def _is_shown(place: str, folder: str) -> bool:
     return place == folder or (
         place.startswith(f"{folder.rstrip(os.sep)}{os.sep}") and f"{os.sep}." not in place[len(folder.rstrip(os.sep)) :]
     )
-
-
-def _is_address(host: str) -> bool:
-    return ":" in host or host.replace(".", "").isdecimal()
 
 
 def begin(rules: Rules) -> Watch:

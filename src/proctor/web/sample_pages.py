@@ -66,7 +66,7 @@ def samples(library: Library, request: Request) -> Values:
         "subsets": [name for name, entry in stored.results.items() if entry.get("members")],
         "groups": _groups(stored, query),
         "parameters": _parameters(request),
-        "narrowed": _narrowed(request),
+        "narrowed": any(request.query_params.get(name) for name in FILTERS),
         "samples": [line_of_sample(sample, stored, notes) for sample in page.samples],
         "presets": presets(stored, index, query, request.query_params, notes),
         "histogram": _histogram(stored, index, query, request),
@@ -221,10 +221,6 @@ def _parameters(request: Request) -> str:
     """Return what was asked for, to be asked for again on the next page."""
     given = [(name, request.query_params.get(name, "")) for name in (*FILTERS, "order")]
     return urlencode([(name, value) for name, value in given if value and (name, value) != ("order", "place")])
-
-
-def _narrowed(request: Request) -> bool:
-    return any(request.query_params.get(name) for name in FILTERS)
 
 
 _BINS = 10

@@ -65,35 +65,27 @@ CONVERSATION = {"question": ["1+1=?", "2+2=?", "3+3=?"], "answer": ["2", "4", "6
 TURNS = MultiTurnPromptTemplate(template={"round": [human("{question}"), bot("{answer}")]})
 
 
-def turns(infer_mode, answers=()):
-    return [each.plain() for each in TURNS.generate_turns(CONVERSATION, infer_mode, answers)]
+def talk():
+    """The conversation, and each of its turns as the document prints it."""
+    return PromptBuilder({"prompt_template": TURNS}, READER, as_messages=True).conversation(CONVERSATION)
+
+
+def said(messages):
+    return [(each["role"], each["content"]) for each in messages]
 
 
 def test_several_turns_after_the_model_s_own_answers():
-    first = [human("1+1=?")]
-    second = [*first, bot("answer1"), human("2+2=?")]
-    third = [*second, bot("answer2"), human("3+3=?")]
-    assert turns("every") == [first]
-    assert turns("every", ["answer1", "answer2"]) == [first, second, third]
+    waits = [None if each is None else each["content"] for each in talk().with_own_answers]
+    assert waits == ["1+1=?", None, "2+2=?", None, "3+3=?", None]
 
 
 def test_several_turns_after_the_right_answers():
-    first = [human("1+1=?")]
-    second = [*first, bot("2"), human("2+2=?")]
-    third = [*second, bot("4"), human("3+3=?")]
-    assert turns("every_with_gt") == [first, second, third]
-    assert turns("last") == [third]
-
-
-def test_several_turns_as_requests():
-    builder = PromptBuilder({"prompt_template": TURNS}, READER, as_messages=True)
-    talk = builder.conversation(CONVERSATION)
-    user, assistant = "user", "assistant"
-    said = [(user, "1+1=?"), (assistant, "2"), (user, "2+2=?"), (assistant, "4"), (user, "3+3=?"), (assistant, "6")]
-    assert [(each["role"], each["content"]) for each in talk.messages] == said
-    assert [each and each["content"] for each in talk.with_own_answers] == ["1+1=?", None, "2+2=?", None, "3+3=?", None]
-    assert len(talk.last) == 5
-    assert [len(each) for each in talk.with_right_answers] == [1, 3, 5]
+    first = [("user", "1+1=?")]
+    second = [*first, ("assistant", "2"), ("user", "2+2=?")]
+    third = [*second, ("assistant", "4"), ("user", "3+3=?")]
+    assert [said(each) for each in talk().with_right_answers] == [first, second, third]
+    assert said(talk().last) == third
+    assert said(talk().messages) == [*third, ("assistant", "6")]
 
 
 def tagged(**contents):

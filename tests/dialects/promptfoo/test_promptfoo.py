@@ -292,9 +292,12 @@ def test_a_judge_of_a_stranger_s_config_is_asked_only_where_the_user_allows_it(w
             {"tests": [{"assert": [{"type": "regex", "value": "a", "ignoreCase": True}]}]},
             "$.tests[0].assert.ignoreCase has no effect",
         ),
+        ({"tests": [{"assert": [{"type": "equals", "value": "a", "metric": "m"}]}]}, "'metric' has no effect here"),
+        ({"tests": "named.csv"}, "'metric' has no effect here"),
     ],
 )
-def test_keys_that_nobody_reads_are_said(write, changes, told, caplog, monkeypatch):
+def test_keys_that_nobody_reads_are_said(write, tmp_path, changes, told, caplog, monkeypatch):
+    (tmp_path / "named.csv").write_text("country,__expected,__metric\nOman,Muscat,accuracy\n")
     monkeypatch.setattr(logs.get_logger(), "propagate", True)
     logs.say_once.cache_clear()
     assert len(resolve_tasks([write(prompts=["Hi"], **changes)])) == 1

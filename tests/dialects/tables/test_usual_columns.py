@@ -77,13 +77,31 @@ def other(row: dict) -> dict:
     return {**row, "label": "1"} if "answerA" in row else {**row, "answer": "1"} if "option1" in row else row
 
 
+def rows_of(name: str) -> list[dict]:
+    row, _ = LAYOUTS[name]
+    if name in ("piqa", "medmcqa", "hellaswag"):  # a row with 0 says where they count from
+        return [row, {**row, ("cop" if "cop" in row else "label"): 0 if isinstance(row.get("label", 0), int) else "0"}]
+    return [row, other(row)]
+
+
+@pytest.mark.parametrize("name", [name for name, (_, (_, right)) in LAYOUTS.items() if isinstance(right, int)])
+def test_the_right_choice_stays_right_in_another_order_however_the_layout_says_it(tmp_path, name):
+    path, right = written(tmp_path, *rows_of(name)), []
+    for order in (0, 1):
+        (exam,) = resolve_tasks([path], ExamOptions(choice_order=order))
+        question = next(iter(exam.questions()))
+        assert question.failure is None
+        lines = question.requests[0].pairs[0].context.text.splitlines()
+        (line,) = (each for each in lines if each.startswith("ABCD"[question.exchange.gold] + ". "))
+        right.append((question.exchange.gold, line[3:]))
+    assert right[0][1] == right[1][1]
+    assert len(exam.parts.choices) > 2 or right[0][0] != right[1][0]
+
+
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_the_layouts_of_well_known_datasets_are_asked_as_they_are(tmp_path, name):
-    row, (asked, right) = LAYOUTS[name]
-    rows = [row, other(row)]
-    if name in ("piqa", "medmcqa", "hellaswag"):  # a row with 0 says where they count from
-        rows[1] = {**row, ("cop" if "cop" in row else "label"): 0 if isinstance(row.get("label", 0), int) else "0"}
-    (exam,) = resolve_tasks([written(tmp_path, *rows)])
+    _, (asked, right) = LAYOUTS[name]
+    (exam,) = resolve_tasks([written(tmp_path, *rows_of(name))])
     question = next(iter(exam.questions()))
     assert question.failure is None
     prompt = str(getattr(question.requests[0], "prompt", None) or question.requests[0].pairs[0].context).strip()
@@ -244,7 +262,7 @@ def test_the_example_of_a_hint_is_a_column_that_somebody_would_ask(tmp_path):
         resolve_tasks([written(tmp_path, row)])
     nested = {"id": "7", "translation": {"en": "a word", "ro": "un cuvant"}}
     assert example_column(nested, ["id", "translation", "translation.en", "translation.ro"]) == "translation.ro"
-    assert example_column({"id": 1}, ["id"]) == "id"
+    assert example_column({"id": 1, "n": 2}, ["id", "n"]) == "id"
 
 
 def test_numbers_of_classes_are_their_names_where_parquet_says_them(tmp_path):

@@ -30,10 +30,11 @@ LIMITS = {
 WAITING = {"aten::_local_scalar_dense", "aten::nonzero", "aten::equal", "aten::is_nonzero"}
 
 
-def model_on(device: str) -> LoadedModel:
+def model_on(device: str, attention: str = "sdpa") -> LoadedModel:
     torch.manual_seed(3)
+    config = LlamaConfig(**SHAPE, intermediate_size=32, num_key_value_heads=1, attn_implementation=attention)
     with torch.device(device):
-        model = LlamaForCausalLM(LlamaConfig(**SHAPE, intermediate_size=32, num_key_value_heads=1)).eval()
+        model = LlamaForCausalLM(config).eval()
     return LoadedModel(model, None, "causal", torch.device(device), 64)
 
 
@@ -102,6 +103,17 @@ def test_steps_and_rows_equal_one_at_a_time(monkeypatch, limits, shared, seconds
         [alone] = score_batch(loaded, [each])
         assert found[index].log_likelihood == pytest.approx(alone.log_likelihood, abs=1e-5)
         assert (found[index].is_greedy, found[index].token_count) == (alone.is_greedy, alone.token_count)
+
+
+@pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
+@pytest.mark.parametrize("limits", LIMITS.values(), ids=LIMITS)
+def test_flex_attention_takes_trees_as_they_are(limits):
+    asked = window()
+    with torch.compiler.set_stance("force_eager"):  # compiling takes a minute
+        found = dict(score_packed(model_on("cpu", "flex_attention"), asked, limits))
+    for index, each in enumerate(asked):
+        [alone] = score_batch(model_on("cpu"), [each])
+        assert found[index].log_likelihood == pytest.approx(alone.log_likelihood, abs=1e-5)
 
 
 def test_rows_are_tried_before_they_are_used():

@@ -6,7 +6,7 @@ import pytest
 from tests_virtual import VirtualLoop, simulated
 
 from proctor.engines.http.openai_engine import OpenAIEngine
-from proctor.engines.http.rate_limits import Concurrency
+from proctor.engines.http.rate_limits import _DOUBTS, _ROUNDS_BETWEEN_TRIES, Concurrency
 from proctor.errors import ValidationError
 from proctor.ir import Generate, Prompt
 from proctor.testing import FaultServer
@@ -60,6 +60,22 @@ def test_auto_survives_slow_rounds():
     gate = Concurrency(8, 512, is_fixed=False)
     limits = conclude(gate, lambda limit, number: min(limit, 64) * (10 if number % 3 == 2 else 20), 40)
     assert all(limit >= 64 for limit in limits[6:])
+
+
+def test_auto_forgives_the_first_slow_rounds_but_not_many():
+    gate = Concurrency(8, 512, is_fixed=False)
+    assert conclude(gate, lambda *_: 100.0, 1 + _DOUBTS) == [16] * (1 + _DOUBTS)
+    assert conclude(gate, lambda *_: 100.0, 1) == [12]
+
+
+def test_auto_takes_one_slow_round_for_no_slower_server():
+    """What follows a slow round is no gain, even where it is twice as fast: the limit goes back after the doubts."""
+    gate = Concurrency(8, 512, is_fixed=False)
+    conclude(gate, lambda *_: 100.0, 2 + _DOUBTS)
+    conclude(gate, lambda *_: 50.0, _ROUNDS_BETWEEN_TRIES)
+    tried = gate.limit
+    assert tried > 12
+    assert max(conclude(gate, lambda *_: 75.0, 1 + _DOUBTS)) == tried
 
 
 def test_auto_does_not_creep():

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 
@@ -102,6 +103,17 @@ def test_a_server_that_is_back_is_used_again(monkeypatch):
     cluster.got.clear()
     sent(cluster, [str(number).encode() for number in range(90)], servers=servers)
     assert {place for place, _ in cluster.got} == set(PLACES)
+
+
+def test_a_server_rests_twice_as_long_each_time_until_it_has_answered(monkeypatch, said):
+    cluster, clock = Cluster(), [100.0]
+    monkeypatch.setattr(several_servers, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    servers = SeveralServers(cluster, lambda: PLACES[:1], PLACES[0])
+    for is_away in (True, True, True, False, True):
+        cluster.says = {PLACES[0]: Reply(503, {}, b"loading")} if is_away else {}
+        asyncio.run(servers.post(f"{PLACES[0]}/chat/completions", b"a", {}, 9.0))
+        clock[0] += 60.0
+    assert [line.partition("left out for ")[2].partition(":")[0] for line in said] == ["1 s", "2 s", "4 s", "1 s"]
 
 
 @pytest.mark.parametrize("said", [TransportError("unreachable", "nobody"), Reply(503, {}, b"loading")])

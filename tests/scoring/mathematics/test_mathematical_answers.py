@@ -28,6 +28,19 @@ def test_what_cannot_be_decided_counts_as_different_and_is_said_once(said):
     assert module._decides(lambda: True)
 
 
+@pytest.mark.parametrize(
+    "said, gold, mark",
+    [
+        (r"f(x) = \text{increasing}", "increasing", "C"),
+        (r"x = \text{no solution}", r"\text{no solution}", "C"),
+        (r"x = \text{no solution}", "x = 0", "I"),
+    ],
+)
+def test_what_a_name_stands_for_is_compared_where_the_equation_is_none_of_formulas(said, gold, mark):
+    pytest.importorskip("latex2sympy2_extended")
+    assert module.same_formula(rf"\boxed{{{said}}}", [gold]).value == mark
+
+
 def test_ordinary_answers_say_nothing(said):
     pytest.importorskip("latex2sympy2_extended")
     found = [

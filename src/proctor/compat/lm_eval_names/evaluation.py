@@ -25,6 +25,7 @@ from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.exam import task_exam, task_of
 from proctor.dialects.lm_eval.flags import parse_pairs
 from proctor.dialects.lm_eval.generation import decoding_of
+from proctor.dialects.lm_eval.groups import weighted
 from proctor.dialects.lm_eval.python_task import object_exam
 from proctor.dialects.lm_eval.resolve import exam_of
 from proctor.dialects.lm_eval.results_file import TORCH_SEED, ModelDescription, results_document
@@ -211,6 +212,11 @@ def _code_seeds(python: int | None, numpy: int | None, fewshot: int | None) -> t
     """Return the seeds of code of tasks; ``None`` where all are lm-eval's own, and nothing is to be said of them."""
     given = (PYTHON_SEED if python is None else python, NUMPY_SEED if numpy is None else numpy)
     return None if given == DEFAULT_SEEDS and fewshot in (None, DEFAULT_SEED) else given
+
+
+def aggregate_subtask_metrics(metrics: Sequence[float], sizes: Sequence[int], weight_by_size: bool = True) -> float:
+    """Return the mean of tasks' scores, by their documents or plain."""
+    return weighted(metrics, sizes if weight_by_size else [1] * len(sizes))
 
 
 _NAMES = {"until": "stop", "max_gen_toks": "max_tokens", "max_new_tokens": "max_tokens"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from argparse import Namespace
 from collections.abc import Mapping
 from copy import deepcopy
 from pathlib import Path
@@ -14,6 +15,7 @@ import yaml
 from proctor.compat.lm_eval_names.tasks import TaskManager, load_yaml
 from proctor.errors import UsageError, did_you_mean
 from proctor.guests.lm_eval.utils import simple_parse_args_string
+from proctor.recipes.option_values import parse_seeds
 from proctor.secrets import without_secrets
 
 _MAPPINGS: Final = (
@@ -51,8 +53,15 @@ class EvaluatorConfig(SimpleNamespace):
     def from_config(cls, config_path: str | Path) -> Self:
         """Return what a file says."""
         made = cls(**cls.load_yaml_config(config_path))
-        made._configure()
-        return made
+        return made._configure()
+
+    @classmethod
+    def from_cli(cls, namespace: Namespace) -> Self:
+        """Return what parsed arguments say, over what the file of their ``config`` does."""
+        given = {name: value for name, value in vars(namespace).items() if value or value == 0}
+        typed = {name: value for name, value in given.items() if name not in ("command", "func")}
+        made = cls(**{**(cls.load_yaml_config(typed["config"]) if "config" in typed else {}), **typed})
+        return made._configure()
 
     @staticmethod
     def load_yaml_config(config_path: str | Path) -> dict[str, Any]:
@@ -75,7 +84,7 @@ class EvaluatorConfig(SimpleNamespace):
     seed: Any
     tasks: Any
 
-    def _configure(self) -> None:
+    def _configure(self) -> Self:
         for name in _MAPPINGS:
             if isinstance(value := getattr(self, name), str):
                 setattr(self, name, simple_parse_args_string(value))
@@ -83,14 +92,21 @@ class EvaluatorConfig(SimpleNamespace):
             raise UsageError("Specify --output_path if providing --log_samples or --predict_only")
         if self.fewshot_as_multiturn is None and self.apply_chat_template:
             self.fewshot_as_multiturn = True
+        if self.fewshot_as_multiturn and not self.apply_chat_template:
+            raise UsageError("fewshot_as_multiturn needs apply_chat_template")
+        if self.tasks is None or (self.samples and self.limit is not None):
+            raise UsageError("Need to specify task to evaluate." if self.tasks is None else "samples excludes limit")
         if isinstance(self.samples, str):
             named = not self.samples.lstrip().startswith("{")
             self.samples = json.loads(Path(self.samples).read_text(encoding="utf-8") if named else self.samples)
         self.metadata = {**without_secrets(self.model_args), **self.metadata}  # results have the metadata of tasks
-        seeds = list(self.seed) if isinstance(self.seed, list | tuple) else [self.seed] * len(_FIELDS["seed"])
-        self.seed = [*seeds, *_FIELDS["seed"][len(seeds) :]]
+        if self.seed is not None:
+            self.seed = seeds_of(
+                ",".join(map(str, self.seed)) if isinstance(self.seed, list | tuple) else str(self.seed)
+            )
         if self.trust_remote_code:
             self.model_args["trust_remote_code"] = True
+        return self
 
     def process_tasks(self, metadata: Mapping[str, Any] | None = None) -> TaskManager:
         """Replace names, patterns, files and folders in ``tasks`` by what they mean; return who knows them.
@@ -106,6 +122,17 @@ class EvaluatorConfig(SimpleNamespace):
             raise UsageError(f"Tasks not found: {', '.join(missing)}")
         self.tasks = [each for meant in found.values() for each in meant]
         return manager
+
+
+def seeds_of(text: str) -> list[int | None]:
+    """Return the four seeds that one, three or four say.
+
+    Raises:
+        UsageError: They are not seeds.
+    """
+    parse_seeds(text)
+    said = [None if each.strip().lower() == "none" else int(each) for each in text.split(",")]
+    return said * len(_FIELDS["seed"]) if len(said) == 1 else [*said, *_FIELDS["seed"][len(said) :]]
 
 
 def _meant(name: str, manager: TaskManager) -> list[Any]:

@@ -24,7 +24,6 @@ from proctor.recipes.exam_parts import Context, Demos, Kind
 from proctor.recipes.selection import Opened
 
 Row = Mapping[str, Any]
-Fits = Callable[[Prompt], bool]
 """Whether a prompt is short enough for the model."""
 
 

@@ -50,8 +50,6 @@ ABSENT: Mapping[str, str] = {
     "OmniMath": "it loads a model that judges; GenericLLMEvaluator asks the judge of a config",
     "HealthBench": "it asks a judge about each rubric; so does --metric rubrics --judge MODEL",
     "TruthfulQA": "it asks models that OpenAI has withdrawn, or loads BLEURT",
-    "SciCode": "its tests read values from HDF5 files (data/scicode/test_data), and programs of models run in a prison "
-    "without files; OpenCompass grades what it has asked itself",
     "MultiplE": "it sends programs to a service that runs them",
     "HumanevalMulti": "it sends programs to a service that runs them",
     "LCBPro": "it sends programs to a service that runs them",

@@ -120,8 +120,8 @@ class ConfigGrader:
         """The grader of the core; made on first use, since its evaluator may be code."""
         config = self._config
         output = config.reader.get("output_column")
-        compares = short_name((config.evaluation.get("evaluator") or {}).get("type", "")) == "LMEvaluator"
-        in_rounds = compares and config.inferencer.mode == "every"
+        evaluator = short_name((config.evaluation.get("evaluator") or {}).get("type", ""))
+        in_rounds = evaluator in _OF_ROUNDS and config.inferencer.mode == "every"
         read = self._reader or Reader(config.inferencer.kind, output, config.project, in_rounds=in_rounds)
         if not self._is_scored:
             return ExamGrader([Grading("", read, [_Golds(output)])])
@@ -143,6 +143,8 @@ class ConfigGrader:
         return ExamGrader([Grading("", read, steps, [scorer])], group_by=self._group_by)
 
 
+_OF_ROUNDS = ("LMEvaluator", "SciCodeEvaluator")
+"""Evaluators that read a conversation as one answer."""
 _EQUALS = ("AccEvaluator", "AccwithDetailsEvaluator")
 """Evaluators that compare the label that was chosen with the right answer."""
 _SHOWN = 3  # right answers that a message names

@@ -16,6 +16,7 @@ from proctor.dialects.dialect import Entry, Named
 from proctor.errors import UsageError
 from proctor.foreign_text import read_head
 from proctor.packages import package_folder
+from proctor.safe_files import Stamp, stamp_of
 from proctor.settings import settings
 
 DATASET, MODEL, SUMMARIZER, COLLECTION = "dataset", "model", "summarizer", "collection"
@@ -104,16 +105,16 @@ def _installed() -> Iterator[tuple[str, str]]:
             yield source, str(configs)
 
 
-def _stamped(folder: str) -> tuple[str, int]:
+def _stamped(folder: str) -> tuple[str, Stamp]:
     """Return a folder with what changes when files come and go directly below it."""
     try:
-        return folder, Path(folder).stat().st_mtime_ns
+        return folder, stamp_of(folder)
     except OSError:
-        return folder, 0
+        return folder, ()
 
 
 @lru_cache(maxsize=64)
-def _entries(source: str, stamped: tuple[str, int]) -> tuple[ConfigEntry, ...]:
+def _entries(source: str, stamped: tuple[str, Stamp]) -> tuple[ConfigEntry, ...]:
     return tuple(_walk(source, stamped[0], lambda _name: True))
 
 

@@ -84,7 +84,7 @@ def prompt_digest(dataset: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> s
         return hashlib.sha256(",".join(map(prompt_digest, dataset)).encode()).hexdigest()
     if not dataset.get("infer_cfg"):
         return NO_VERSION
-    infer = {name: _copied(part) for name, part in dataset["infer_cfg"].items()}
+    infer = {name: dict(part) if isinstance(part, Mapping) else part for name, part in dataset["infer_cfg"].items()}
     if "reader_cfg" in infer:
         infer = _old_style(infer, dataset.get("reader_cfg") or {})
     retriever, inferencer = infer.get("retriever"), infer.get("inferencer")
@@ -92,10 +92,6 @@ def prompt_digest(dataset: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> s
         inferencer["fix_id_list"] = retriever.pop("fix_id_list")
     text = json.dumps(_plain(infer), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _copied(part: Any) -> Any:
-    return dict(part) if isinstance(part, Mapping) else part
 
 
 def _old_style(infer: dict[str, Any], reader: Mapping[str, Any]) -> dict[str, Any]:

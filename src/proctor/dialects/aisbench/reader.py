@@ -22,15 +22,16 @@ from proctor.dialects.aisbench.sources import (
     base_names,
     base_path,
     is_lazy,
+    named_stamp,
     nested_too_deeply,
     parsed,
     readable_folder,
     source_of,
-    stamp_of,
 )
 from proctor.dialects.aisbench.values import ConfigDict, ConfigFileError, InheritedDict
 from proctor.errors import Diagnostic, Location, ProctorError, TrustError, did_you_mean
 from proctor.lazy import Deferred
+from proctor.safe_files import Stamp, is_unchanged
 from proctor.safe_python.budget import Budget, RefusalError, check_length
 from proctor.safe_python.constructs import refused_constructs
 from proctor.safe_python.containers import imported
@@ -62,7 +63,7 @@ TRUST_HINT = "if you trust it, add --trust-code (or set PROCTOR_TRUST_CODE=1): t
 _INSPECT_HINT = "tasks of inspect_ai are not read: write their samples as JSON lines; proctor import reads their logs"
 _WHY = "configs are read without running code"
 
-_Stamps = tuple[tuple[str, int, int], ...]
+_Stamps = tuple[tuple[str, Stamp], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class _Read:
     Attributes:
         names: Its top-level names, imported ones included.
         imported: Names that import statements bound, in the file or its bases.
-        stamps: Files it depends on, with modification time and size.
+        stamps: Files it depends on, with what tells a change.
         variables: Environment variables it depends on.
         reusable: Whether nothing in it can change: it made no function.
     """
@@ -113,16 +114,15 @@ def read_config(path: Path | str, *, trust_code: bool | None = None) -> dict[str
         raise nested_too_deeply(str(path)) from None
 
 
-def datasets_of(values: Mapping[str, Any], suffix: str = "_datasets") -> list[ConfigDict]:
+def datasets_of(values: Mapping[str, Any]) -> list[ConfigDict]:
     """Return the datasets of a config: ``datasets``, or else every ``*_datasets`` list one after another, each once.
 
     Args:
         values: What :func:`read_config` returned.
-        suffix: What the names of lists end with; ``name/suffix`` on a command line gives another one.
     """
-    if suffix == "_datasets" and isinstance(values.get("datasets"), (list, tuple)):
+    if isinstance(values.get("datasets"), (list, tuple)):
         return _each_once([values["datasets"]])
-    return _each_once(value for name, value in values.items() if name.endswith(suffix))
+    return _each_once(value for name, value in values.items() if name.endswith("_datasets"))
 
 
 def models_of(values: Mapping[str, Any]) -> list[ConfigDict]:
@@ -338,7 +338,7 @@ def _variable_or(module: SourceFile, found: re.Match[str]) -> str:
 
 
 def _result(module: SourceFile, bases: list[_Read], *, reusable: bool) -> _Read:
-    stamps = [stamp_of(module.path), *(stamp_of(path) for path in module.files)]
+    stamps = [named_stamp(module.path), *(named_stamp(path) for path in module.files)]
     variables = dict(module.variables)
     for base in bases:
         stamps.extend(base.stamps)
@@ -349,7 +349,7 @@ def _result(module: SourceFile, bases: list[_Read], *, reusable: bool) -> _Read:
 
 
 def _unchanged(read: _Read) -> bool:
-    return all(stamp_of(Path(stamp[0])) == stamp for stamp in read.stamps) and all(
+    return all(is_unchanged(path, stamp) for path, stamp in read.stamps) and all(
         os.environ.get(name) == value for name, value in read.variables
     )
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from proctor.dialects.aisbench.values import ConfigFileError
 from proctor.errors import Location
 from proctor.packages import package_folder
+from proctor.safe_files import Stamp, stamp_of
 from proctor.safe_python.budget import RefusalError
 from proctor.safe_python.files import read_source
 from proctor.safe_python.scope import SourceFile
@@ -99,13 +100,12 @@ def _is_standard(module: str) -> bool:
     return module.startswith("mmengine.config") or module.partition(".")[0] in sys.stdlib_module_names
 
 
-def stamp_of(path: Path) -> tuple[str, int, int]:
-    """Return what tells whether a file has changed."""
+def named_stamp(path: Path) -> tuple[str, Stamp]:
+    """Return a file's name with what tells whether it has changed."""
     try:
-        seen = path.stat()
+        return str(path), stamp_of(path)
     except OSError:
-        return str(path), 0, 0
-    return str(path), seen.st_mtime_ns, seen.st_size
+        return str(path), ()
 
 
 def base_names(module: SourceFile, statement: ast.Assign) -> list[str]:

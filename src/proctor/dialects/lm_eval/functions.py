@@ -21,6 +21,7 @@ from proctor.guests.code import module_named
 from proctor.guests.rooms import GuestModule, GuestRoom
 from proctor.guests.table import table_of
 from proctor.packages import check_module, package_folder
+from proctor.safe_files import Stamp, is_unchanged, stamp_of
 from proctor.settings import settings
 
 
@@ -81,7 +82,7 @@ def load_code(value: Any) -> None:
         load_code([getattr(value, each.name) for each in fields(value)])
 
 
-_modules: dict[tuple[str, int], ModuleType] = {}
+_modules: dict[str, tuple[Stamp, ModuleType]] = {}
 _TASKS: Final = re.compile(r".*/(?:(lm_eval/tasks)|(lmms_eval))/")
 """Folder that modules of tasks import from: of lmms-eval the whole package, since nothing here has its names."""
 TASKS: Final = "lm_eval.tasks"
@@ -111,9 +112,10 @@ def module_of_file(file: Path) -> ModuleType:
 def _module(file: Path, name: str) -> ModuleType:
     """Return the module of a file under a name, run anew where the file has changed."""
     file = file.resolve()
-    key = (str(file), file.stat().st_mtime_ns)
-    if key in _modules:
-        return _modules[key]
+    key = str(file)
+    if key in _modules and is_unchanged(file, _modules[key][0]):
+        return _modules[key][1]
+    stamp = stamp_of(file)
     check_module(file)
     folders = [str(file.parent)] if file.name == "__init__.py" else None
     spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=folders)
@@ -124,7 +126,8 @@ def _module(file: Path, name: str) -> ModuleType:
     vars(module)["__builtins__"] = room.builtins()
     vars(module)[_READ] = room.read
     before = sys.modules.get(name)
-    sys.modules[name] = _modules[key] = module  # whoever imports it while it runs gets what there is by then
+    sys.modules[name] = module
+    _modules[key] = stamp, module  # whoever imports it while it runs gets what there is by then
     try:
         with importing(module, file):
             spec.loader.exec_module(module)
@@ -211,9 +214,9 @@ def _tasks_of_package() -> Path | None:
 
 def read_by(file: Path) -> dict[str, str]:
     """Return digests of the modules of installed packages that a file of a task imported, by name and version."""
-    path = str(file.resolve())
-    read = [vars(module).get(_READ, {}) for (key, _), module in _modules.items() if key == path]
-    return {f"{each.name} {each.version}".rstrip(): each.digest for found in read for each in found.values()}
+    _, module = _modules.get(str(file.resolve()), ((), None))
+    read = vars(module).get(_READ, {}) if module is not None else {}
+    return {f"{each.name} {each.version}".rstrip(): each.digest for each in read.values()}
 
 
 def _tasks_folder(file: Path) -> Path | None:

@@ -118,11 +118,7 @@ def _is_of(score: Score, metric: str, pipeline: str | None = None) -> bool:
     names = ACCURACY if metric in ACCURACY else {metric}
     if pipeline is not None and (score.grading or ONLY) != pipeline:
         return False
-    return score.name in {score_key(name, score.grading) for name in names} and _is_number(score.value)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float)
+    return score.name in {score_key(name, score.grading) for name in names} and isinstance(score.value, int | float)
 
 
 def _pipelines(metric: str, members: Mapping[str, Grade]) -> list[str]:

@@ -20,7 +20,7 @@ from proctor.dialects.dialect import Named
 from proctor.effects import is_confined
 from proctor.errors import NotAllowedError, ProctorError, UsageError
 from proctor.packages import package_folder
-from proctor.safe_files import written
+from proctor.safe_files import Stamp, stamp_of, written
 from proctor.settings import settings
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def _task_files(folder: str) -> Iterator[tuple[str, str]]:
                     name = entry.name
                     if name.endswith(".yaml"):
                         seen = entry.stat()
-                        yield f"{below}/{name}", f"{seen.st_mtime_ns:x}.{seen.st_size:x}"
+                        yield f"{below}/{name}", _written(stamp_of(f"{below}/{name}", seen))
                     elif name not in IGNORED_FOLDERS and entry.is_dir(follow_symlinks=False):
                         waiting.append(f"{below}/{name}")
         finally:
@@ -180,10 +180,13 @@ def _task_files(folder: str) -> Iterator[tuple[str, str]]:
 
 def _stamp_of(path: str) -> str:
     try:
-        seen = os.stat(path)  # noqa: PTH116 - hundreds of files: no Path for each
+        return _written(stamp_of(path))
     except (OSError, ValueError):  # what can be no name
         return ""
-    return f"{seen.st_mtime_ns:x}.{seen.st_size:x}"
+
+
+def _written(stamp: Stamp) -> str:
+    return ".".join(map(str, stamp))
 
 
 def _digest(files: Mapping[str, str]) -> bytes:

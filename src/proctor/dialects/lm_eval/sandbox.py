@@ -21,7 +21,6 @@ from jinja2.utils import Cycler, Joiner
 
 from proctor.dialects.lm_eval import template_filters as priced
 from proctor.safe_python import operators
-from proctor.safe_python.calls import Table
 from proctor.safe_python.methods import CHANGING, BoundMethod, methods_of
 from proctor.safe_python.scope import Frame
 
@@ -117,7 +116,7 @@ class TaskEnvironment(ImmutableSandboxedEnvironment):
                 budget.hold_text(len(made))
             return made
         owner, name = getattr(__obj, "__self__", None), getattr(__obj, "__name__", "")
-        method = _methods(owner).get(name)
+        method = ({} if owner is None else methods_of(type(owner))).get(name)
         if method is None or name in CHANGING:
             raise SecurityError(f"{name or 'a value'!r} of a {type(owner or __obj).__name__} may not be called")
         return method(Frame({}, budget), owner, [*args], kwargs)
@@ -129,10 +128,6 @@ class TaskEnvironment(ImmutableSandboxedEnvironment):
 def _is_of_jinja(function: Any) -> bool:
     """Return whether a function is a method of a loop or of a cycler: ``loop.cycle``, ``cycler.next``."""
     return isinstance(function, MethodType) and isinstance(function.__self__, (LoopContext, Cycler))
-
-
-def _methods(owner: Any) -> Table:
-    return {} if owner is None else methods_of(type(owner))
 
 
 # -- templates that count their steps ---------------------------------------------------------------------------------
@@ -168,14 +163,10 @@ def _bounded(node: nodes.Node) -> nodes.Node:
     if isinstance(node, nodes.Concat):
         return _filtered(nodes.List(node.nodes, lineno=node.lineno), "__joined")
     if isinstance(node, (nodes.Compare, nodes.Operand)):
-        node.expr = _measured(node.expr)
+        node.expr = node.expr if isinstance(node.expr, nodes.Const) else _filtered(node.expr, "__measured")
     elif isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Slice):
         node.node = _filtered(node.node, "__sliced")
     return node
-
-
-def _measured(node: nodes.Expr) -> nodes.Expr:
-    return node if isinstance(node, nodes.Const) else _filtered(node, "__measured")
 
 
 @lru_cache(maxsize=1)

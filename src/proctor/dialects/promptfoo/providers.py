@@ -50,9 +50,7 @@ def models_in(name: str | Path) -> list[Provider]:
     Raises:
         ProctorError: The config cannot be read, or one is a program or not known.
     """
-    if (file := file_of(str(name))) is None:
-        return []
-    config = read_config(file)
+    config = read_config(file_of(str(name)) or Path(name))
     listed = enumerate(config.list_of("providers", "targets"))
     return [provider_of(config, each, f"$.providers[{place}]") for place, each in listed]
 

@@ -27,6 +27,7 @@ from proctor.data.files import opened
 from proctor.errors import DataError, Location, needed
 from proctor.foreign_text import parse_json, parse_printed
 from proctor.logs import get_logger
+from proctor.safe_files import Stamp, stamp_of
 
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
@@ -111,11 +112,11 @@ def read_table(path: str) -> Rows:
         MissingExtraError: It is a parquet file or a workbook, and what reads it is not installed.
     """
     file = Path(path)
-    return _read(str(file.resolve()), path, file.stat().st_mtime_ns)
+    return _read(str(file.resolve()), path, stamp_of(file))
 
 
 @lru_cache(maxsize=4)
-def _read(absolute: str, path: str, changed: int) -> Rows:
+def _read(absolute: str, path: str, changed: Stamp) -> Rows:
     del absolute, changed  # parts of the key: another folder, another content
     ending = ending_of(path)
     if ending in _LOADED:

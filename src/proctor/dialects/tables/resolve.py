@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.documents import Documents, TaskDocuments
-from proctor.dialects.lm_eval.exam import task_exam, task_of
+from proctor.dialects.lm_eval.exam import task_exam
 from proctor.dialects.lm_eval.generation import DEFAULT_MAX_TOKENS
 from proctor.dialects.tables.choices import filled
 from proctor.dialects.tables.columns import (
@@ -50,6 +50,7 @@ from proctor.scoring.distances import AROUND
 
 if TYPE_CHECKING:
     from proctor.data import hub
+    from proctor.dialects.lm_eval.prepared import PreparedTask
 
 _NAMED: Final = re.compile(r"(.+\.\w+|hf/.+)\[([^\[\]]*)\]")
 _SPLIT: Final = "test"
@@ -244,7 +245,8 @@ def _exam_of(config: TaskConfig, options: ExamOptions, documents: TableDocuments
     """
     path = str(config.dataset_path)
     exam = task_exam(str(config.task), config, options, documents)
-    parts = _parts_of(exam, config)
+    task = cast("PreparedTask", exam.own)
+    parts = _parts_of(task, config)
     made = exam.variants.items()
     variants: dict[str, Callable[[], Exam]] = {kind: partial(_variant, make, parts) for kind, make in made}
     if config.output_type == "generate_until":
@@ -252,9 +254,8 @@ def _exam_of(config: TaskConfig, options: ExamOptions, documents: TableDocuments
             from proctor.dialects.tables.tools import ToolsAsker  # which most tables do not need
 
             exam = replace(exam, asker=ToolsAsker(exam.asker, column))
-        task = task_of(exam)
         labels = [each for each in metrics.names if each in LABELS]
-        if (metrics.is_equality or labels) and task is not None and not (options.predict_only or options.repeats):
+        if (metrics.is_equality or labels) and not (options.predict_only or options.repeats):
             exam = replace(exam, grader=Later(f"{__package__}.gradings:TableGrader", task, path, labels))
         if options.apply_chat_template is None and options.meta_template is None:
             chats = replace(options, apply_chat_template=True)
@@ -271,13 +272,13 @@ def _exam_of(config: TaskConfig, options: ExamOptions, documents: TableDocuments
     return replace(exam, description=description, honours=honours, variants=variants, parts=parts)
 
 
-def _parts_of(exam: Exam, config: TaskConfig) -> RowParts:
+def _parts_of(task: PreparedTask, config: TaskConfig) -> RowParts:
     """Return what the columns of a table are, as its exam was told or found."""
-    said, task = config.metadata["columns"], task_of(exam)
+    said = config.metadata["columns"]
     choices, answer = tuple(said.get("choices", ())), said.get("answer", "")
     asked = placeholders(said["prompt"]) if "prompt" in said else [said["question"], *filter(None, [said.get("below")])]
     inputs = tuple(name for name in asked if name not in {*choices, answer})
-    return RowParts(inputs, choices, answer, None if task is None else lambda doc: task.view(doc).target)
+    return RowParts(inputs, choices, answer, lambda doc: task.view(doc).target)
 
 
 _IN_CHAT: Final = "asked in the chat template of the model"

@@ -46,7 +46,6 @@ def answer_in_background(
     requests: Iterable[R],
     opening: Opening[R],
     concurrency: int | Callable[[], int],
-    window: int | None = None,
     new_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop,
 ) -> Iterator[tuple[int, Response]]:
     """Yield ``(position, response)`` in the order in which answers arrive.
@@ -54,9 +53,9 @@ def answer_in_background(
     Args:
         requests: Read lazily, in the caller's thread.
         opening: Called once in the event loop.
-        concurrency: Requests answered at once; or what says how many now, which is asked every now and then.
-        window: Most requests read but not yielded; by default enough to keep all workers busy, as fast as answers come,
-            and none beyond these where ``requests.are_talks``: the next turn of a conversation then comes next.
+        concurrency: Requests answered at once; or what says how many now, which is asked every now and then. More are
+            read, enough to keep all workers busy as fast as answers come, and none where ``requests.are_talks``: the
+            next turn of a conversation then comes next.
         new_loop: Makes the event loop.
 
     Raises:
@@ -76,10 +75,8 @@ def answer_in_background(
             if callable(concurrency):
                 crew.become(workers := concurrency())
             if not exhausted:
-                ahead = (
-                    0 if getattr(requests, "are_talks", False) else workers + min(_STOCK, int(rate * _STOCK_SECONDS))
-                )
-                most = window or workers + ahead
+                stock = workers + min(_STOCK, int(rate * _STOCK_SECONDS))
+                most = workers + (0 if getattr(requests, "are_talks", False) else stock)
                 taken, exhausted = _pull(source, crew, max(most - outstanding, 0))
                 outstanding += taken
             if not outstanding:

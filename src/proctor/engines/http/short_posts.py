@@ -10,17 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from http import HTTPStatus
-from importlib.metadata import version
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from aiohttp import ClientConnectionResetError, ClientResponseError, ConnectionTimeoutError
-from aiohttp.http import HttpProcessingError
+from proctor.lazy import Deferred
 
 if TYPE_CHECKING:
-    from aiohttp import ClientRequest, ClientTimeout, StreamReader, TCPConnector
+    import aiohttp
+    from aiohttp import ClientRequest, ClientTimeout, StreamReader, TCPConnector, http
     from aiohttp.connector import Connection
     from yarl import URL
+else:
+    aiohttp, http = Deferred("aiohttp"), Deferred("aiohttp.http")
 
 _KNOWN_VERSIONS = ((3, 10), (3, 14))
 """Versions of aiohttp whose connections are used here as they are in these; others are asked through the session."""
@@ -42,7 +43,7 @@ class ShortPosts:
         self._posts = posts
         self._heads: dict[tuple[URL, int], tuple[Mapping[str, str], bytes | None]] = {}
         first, last = _KNOWN_VERSIONS
-        self._is_known_version = first <= tuple(map(int, version("aiohttp").split(".")[:2])) <= last
+        self._is_known_version = first <= tuple(map(int, aiohttp.__version__.split(".")[:2])) <= last
 
     def post(self, target: URL, body: bytes, headers: Mapping[str, str], timeout: ClientTimeout) -> ShortPost | None:
         """Return a post to an address; ``None`` where the session has to make it."""
@@ -93,12 +94,12 @@ class ShortPost:
         try:
             self._connection = await self._pool.connect(self._request, [], self._timeout)
         except TimeoutError:
-            raise ConnectionTimeoutError(f"Connection timeout to host {self._request.url}") from None
+            raise aiohttp.ConnectionTimeoutError(f"Connection timeout to host {self._request.url}") from None
         try:
             await self._exchange(self._connection)
-        except HttpProcessingError as error:
+        except http.HttpProcessingError as error:
             self._connection.close()
-            raise ClientResponseError(
+            raise aiohttp.ClientResponseError(
                 self._request.request_info, (), status=error.code, message=error.message, headers=error.headers
             ) from None
         except BaseException:
@@ -110,7 +111,7 @@ class ShortPost:
         """Send the request, and read the reply up to its body."""
         protocol, transport = connection.protocol, connection.transport
         if protocol is None or transport is None or transport.is_closing():
-            raise ClientConnectionResetError("Cannot write to closing transport")
+            raise aiohttp.ClientConnectionResetError("Cannot write to closing transport")
         protocol.set_response_params(read_until_eof=True, auto_decompress=False)
         transport.write(self._bytes)
         message, self.content = await protocol.read()

@@ -28,12 +28,11 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from proctor.engines.http.connections import careful_connector
+from proctor.engines.http.short_posts import ShortPost, ShortPosts
 
 if TYPE_CHECKING:
     from aiohttp import ClientRequest, ClientResponse, ClientSession, ClientTimeout
     from yarl import URL
-
-    from proctor.engines.http.short_posts import ShortPost
 
     Posting = AbstractAsyncContextManager[ClientResponse] | ShortPost
 
@@ -174,8 +173,6 @@ class AiohttpTransport:
     def __init__(self, concurrency: int, connect_timeout_seconds: float) -> None:
         import aiohttp
         from yarl import URL
-
-        from proctor.engines.http.short_posts import ShortPosts
 
         posts: dict[URL, ClientRequest] = {}
         connector = careful_connector(concurrency, posts)

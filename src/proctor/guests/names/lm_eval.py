@@ -51,8 +51,8 @@ _NO_REQUESTS = "requests are not kept, because they are built faster than they a
 
 _NO_JANITOR = "training data is not searched for the words of exams"
 
-_NO_PARSERS = "lm_eval.__main__.cli_evaluate reads a command line"
-_COMMANDS = ("harness", "run", "ls", "validate", "subcommand", "utils")
+_NO_PARSERS = "HarnessCLI or lm_eval.__main__.setup_parser makes a parser, to which a program adds its own arguments"
+_COMMANDS = ("run", "ls", "validate", "subcommand")
 """Modules of lm-eval's parsers."""
 
 _WITHOUT = {
@@ -64,7 +64,7 @@ _WITHOUT = {
     "lm_eval.decontamination.janitor": _NO_JANITOR,
     "lm_eval.decontamination.archiver": _NO_JANITOR,
     "lm_eval.tasks._factory": "TaskManager().load makes tasks",
-    **dict.fromkeys(("lm_eval._cli", *(f"lm_eval._cli.{each}" for each in _COMMANDS)), _NO_PARSERS),
+    **dict.fromkeys((f"lm_eval._cli.{each}" for each in _COMMANDS), _NO_PARSERS),
 }
 """Modules whose names are not here, and what does their work."""
 
@@ -75,7 +75,8 @@ _INSTEAD = {
     "check_remote_tokenizer_support": "a server's likelihoods are asked by local-completions, which needs no tokenizer",
     **dict.fromkeys(("CachingLM", "hash_args"), "use_cache names the response log, which keeps answers"),
     "TaskIndex": "TaskManager().task_index says what there is",
-    **dict.fromkeys(("HarnessCLI", "Run", "List", "Validate", "SubCommand", "setup_parser"), _NO_PARSERS),
+    **dict.fromkeys(("Run", "List", "Validate", "SubCommand"), _NO_PARSERS),
+    "check_argument_types": "lm-eval looks at its own parser with it: leave it out",
     "WandbLogger": "proctor export RUN --to wandb sends a run",
     "TrackioLogger": "proctor export RUN --to trackio sends a run",
     "PromptString": "a task file names a prompt of the library by use_prompt",
@@ -88,10 +89,7 @@ _INSTEAD = {
     },
     **dict.fromkeys(("BalancedSampler", "ManualSampler"), "lm-eval has their names, and never wrote them"),
     **dict.fromkeys(("Janitor", "word_ngrams", "Archive", "Reader", "TextArchive", "TextReader"), _NO_JANITOR),
-    **dict.fromkeys(
-        ("aggregate_subtask_metrics", "combined_sample_stderr", "pooled_sample_stderr", "aggregate_groups"),
-        "simple_evaluate puts scores together",
-    ),
+    **dict.fromkeys(("combined_sample_stderr", "aggregate_groups"), "simple_evaluate puts scores together"),
     "print_writeout": "proctor show TASK prints prompts",
     "run_task_tests": "proctor validate reads every task",
     **dict.fromkeys(("delete_cache", "load_from_cache", "save_to_cache"), _NO_REQUESTS),
@@ -133,11 +131,18 @@ LM_EVAL = Table(
             f"{_NAMES}.command_line": "main=cli_evaluate",
             "proctor.dialects.lm_eval.results_file": "__version__=FORM",
         },
-        "lm_eval.__main__": {f"{_NAMES}.command_line": "cli_evaluate main=cli_evaluate"},
+        "lm_eval.__main__": {f"{_NAMES}.command_line": "cli_evaluate main=cli_evaluate setup_parser parse_eval_args"},
+        "lm_eval._cli": {f"{_NAMES}.command_line": "HarnessCLI"},
+        "lm_eval._cli.harness": {f"{_NAMES}.command_line": "HarnessCLI"},
+        "lm_eval._cli.utils": {f"{_NAMES}.command_line": "MergeDictAction request_caching_arg_to_dict"},
         "lm_eval.api.filter": _FILTERS,
         "lm_eval.api.group": _GROUP,
         "lm_eval.api.instance": {f"{_HERE}.instance": "*"},
-        "lm_eval.api.metrics": {f"{_HERE}.metrics": "*"},
+        "lm_eval.api.metrics": {
+            f"{_HERE}.metrics": "*",
+            "proctor.dialects.lm_eval.groups": "pooled_sample_stderr=pooled_error",
+            f"{_NAMES}.evaluation": "aggregate_subtask_metrics",
+        },
         "lm_eval.api.model": {f"{_HERE}.model": "*"},
         "lm_eval.api.registry": {
             f"{_NAMES}.models": "get_model model_registry MODEL_REGISTRY",

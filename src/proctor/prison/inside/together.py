@@ -24,7 +24,7 @@ from . import frames, wire
 _LONGEST_REASON = 500
 _JUDGES = (
     *("unittest.case", "unittest.suite", "unittest.runner", "unittest.loader", "unittest.result", "unittest.mock"),
-    *("numpy.testing._private.utils", "numpy.testing", "pandas.testing", "pandas._testing.asserters"),
+    *("numpy.testing._private.utils", "numpy.testing", "pandas.testing", "pandas._testing.asserters", "inside.scicode"),
 )
 """Modules whose functions say whether tests pass."""
 _REFUSED = (
@@ -77,6 +77,7 @@ def _run(task: dict[str, Any]) -> tuple[str, str]:
         if not _is_untouched(guarded):
             return "failed", _TAMPERED
         before = dict(module.__dict__)
+        module.__dict__["__task"] = task["data"]
         exec(compile(task["tests"], "<tests>", "exec"), module.__dict__)  # noqa: S102
         how, why = suite(module, before) if suite else ("pass", "")
     except AssertionError as error:

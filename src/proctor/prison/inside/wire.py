@@ -69,7 +69,7 @@ class Writer:
             return {"T": value.__name__}
         if kind.__module__ == "numpy" and (found := _numpy_form(value)) is not None:
             return found
-        if _has_own_fields(kind):  # more than its base's data: an exception, an object that is also a list
+        if issubclass(kind, BaseException):  # more than its base's data: an exception, an object that is also a list
             return self._handed(value)
         for base in _BASES:
             if issubclass(kind, base):
@@ -87,10 +87,6 @@ class Writer:
     def pairs(self, value: Any, depth: int) -> list[Any]:
         """Return forms of keys and values."""
         return [[self.form(k, depth), self.form(v, depth)] for k, v in dict.items(value)]
-
-
-def _has_own_fields(kind: type) -> bool:
-    return issubclass(kind, BaseException)
 
 
 def _as_base(value: Any, base: Any) -> Any:

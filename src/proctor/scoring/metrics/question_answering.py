@@ -112,17 +112,14 @@ class Squad(CountedMetric):
     def count(self, references: list[list[Any]], predictions: list[Any], task_data: list[Any]) -> Counts:
         """Return matches and F1 of each instance."""
         rows = [
-            _squad(_text(prediction), _texts(each)) for prediction, each in zip(predictions, references, strict=True)
+            _squad(str(prediction["prediction_text"] if isinstance(prediction, dict) else prediction), _texts(each))
+            for prediction, each in zip(predictions, references, strict=True)
         ]
         return Counts(np.array([[*row, 1.0] for row in rows]), self._finish)
 
     @staticmethod
     def _finish(sums: Floats) -> Finished:
         return {"exact_match": ratio(sums[:, 0], sums[:, 2]), "f1": ratio(sums[:, 1], sums[:, 2])}
-
-
-def _text(prediction: Any) -> str:
-    return str(prediction["prediction_text"] if isinstance(prediction, dict) else prediction)
 
 
 def _texts(references: list[Any]) -> list[str]:

@@ -251,7 +251,7 @@ def _safely(step: Callable[[dict[str, Any]], Any], row: dict[str, Any], name: st
 def _post_processing(operator: PostProcess) -> Callable[[Columns], Columns]:
     convert = operator.converter()
     name = f"processor {operator.artifact_id or type(operator.operator).__name__}"
-    sees_the_row = _sees_the_row(operator.operator)
+    sees_the_row = type(operator.operator).process_instance_value is not FieldOperator.process_instance_value
 
     def process(columns: Columns) -> Columns:
         predictions: Sequence[Any] = columns.predictions
@@ -271,10 +271,6 @@ def _post_processing(operator: PostProcess) -> Callable[[Columns], Columns]:
         return replace(columns, predictions=predictions, references=references)
 
     return process
-
-
-def _sees_the_row(operator: InstanceFieldOperator) -> bool:
-    return type(operator).process_instance_value is not FieldOperator.process_instance_value
 
 
 def _convert(convert: Any, value: Any, row: dict[str, Any], name: str) -> Any:
