@@ -1,7 +1,5 @@
 """Numbers as people write them in any script."""
 
-# ruff: noqa: RUF001 - signs of other scripts are what this is about
-
 import math
 
 import pytest
