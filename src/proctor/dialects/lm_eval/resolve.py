@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +126,17 @@ def _say_replaced(groups: Sequence[Group], leaf: Leaf) -> None:
     )
 
 
+@cache
+def _say_disputed(path: str, keys: frozenset[str]) -> None:
+    """Log that releases of lm-eval read a file in different ways."""
+    get_logger().warning(
+        "%s: the files that it includes say different things of %s; the last one counts, as since lm-eval 0.4.12: "
+        "before, the first did. Say in the file itself what is meant",
+        path,
+        ", ".join(sorted(keys)),
+    )
+
+
 def _with_groups(member: Member, above: tuple[Group, ...]) -> Iterable[tuple[Leaf, tuple[Group, ...]]]:
     if isinstance(member, Leaf):
         yield member, above
@@ -140,6 +152,8 @@ def exam_of(leaf: Leaf, options: ExamOptions) -> Exam:
         ValidationError: With every problem of the file.
         TrustError: The task is a Python class, and its code is not trusted.
     """
+    if leaf.source is not None and leaf.source.disputed:
+        _say_disputed(leaf.source.path, leaf.source.disputed)
     if isinstance(recipe := leaf.values.get("recipe"), str):
         options = replace(options, template=leaf.template)
         with written_by(author_of_file(leaf.source.path) if leaf.source else author()):

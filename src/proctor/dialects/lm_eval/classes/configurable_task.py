@@ -333,7 +333,8 @@ class ConfigurableTask(Task):
 
     @cached_property
     def _scorer(self) -> DocumentScorer:
-        single, _ = metrics_of(self._config)
+        by_code = any(name == "process_results" for _, name in brought(type(self)))  # scores of choices are named there
+        single, _ = metrics_of(self._config, by_code=by_code and self._config.output_type == "multiple_choice")
         return DocumentScorer(self._config, self._view, single, make_pipelines(self._config.filter_list)[0])
 
     @property
@@ -341,7 +342,7 @@ class ConfigurableTask(Task):
         """Functions of the metrics by name, for overrides that begin as a copy of lm-eval's; nothing can be put in."""
         own = {each.name: each.function for each in self._scorer.metrics}
         known = {} if self._config.process_results else metric_registry
-        return MappingProxyType({name: function or known.get(name) for name, function in own.items()})
+        return MappingProxyType({name: function or known.get(name, None) for name, function in own.items()})
 
     @property
     def _metric_fn_kwargs(self) -> Mapping[str, Mapping[str, Any]]:
