@@ -159,3 +159,9 @@ def test_rows_that_a_config_asks_twice_are_asked_once_elsewhere(tmp_path):
 )
 def test_whole_texts_are_cut_where_they_part_and_each_keeps_an_ending(texts, context, endings):
     assert _cut(texts) == [(context, each) for each in endings]
+
+
+def test_repeats_are_epochs_of_an_eval_yaml_and_what_that_loses_is_named(tmp_path):
+    made = convert_exam(task(tmp_path, repeats=3), "eval.yaml")
+    assert "epochs: 3" in made.text
+    assert any("epochs are averaged" in each for each in losses(made, "scores"))
