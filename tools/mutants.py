@@ -94,7 +94,11 @@ ALSO: dict[str, tuple[str, ...]] = {
         *(f"tests/web/test_{name}_pages.py" for name in ("compare", "item", "label", "sweep")),
         "tests/web/test_sample_view.py",
     ),
-    "scoring": ("tests/results/test_one_grader.py",),
+    "scoring": (
+        "tests/dialects/tables/test_table_metrics.py",
+        "tests/recipes/test_repeats.py",
+        "tests/results/test_one_grader.py",
+    ),
     "templates": ("tests/dialects/aisbench/test_prompts.py", "tests/recipes/test_prompts.py"),
 }
 """Tests that answer for a room, beside those in the folder of the same name."""
@@ -298,17 +302,12 @@ def forked(work: Callable[[], int], seconds: float, said: str = os.devnull) -> i
     return -1
 
 
-def in_order(tests: Mapping[str, float]) -> list[str]:
-    """Return tests as they are run: the fastest first."""
-    return sorted(tests, key=tests.__getitem__)
-
-
 def first_to_fail(mutant: Mutant, tests: Mapping[str, float], said: Path) -> str | None:
     """Return the test that notices a mutant, ``None`` where none does; empty where the process ended otherwise.
 
     Args:
         mutant: The change.
-        tests: With the seconds they took.
+        tests: With the seconds they took, in the order in which they are run.
         said: A file for what they print.
     """
     failed, source = said.with_name("failed.txt"), said.with_name("source.py")
@@ -319,7 +318,7 @@ def first_to_fail(mutant: Mutant, tests: Mapping[str, float], said: Path) -> str
         os.environ[_TOLD] = json.dumps({"name": mutant.module, "path": str(mutant.path), "source": str(source)})
         if not replaced(mutant):
             load_anew(mutant)
-        return pytest.main(tests_of(in_order(tests)), plugins=[Watch(tests, failed)])
+        return pytest.main(tests_of(list(tests)), plugins=[Watch(tests, failed)])
 
     said.unlink(missing_ok=True)
     if not forked(work, PATIENCE + 3 * sum(tests.values()), str(said)):
@@ -343,7 +342,7 @@ class Jury:
         while left and (name := first_to_fail(mutant, left, self.said)) is not None:
             if (anew, name) in self.sound:
                 return True
-            order = in_order(left)
+            order = list(left)
             before = order[: order.index(name) + 1] if name in left else order[:1]
             unchanged = first_to_fail(mutant.unchanged(), {each: left[each] for each in before}, self.said)
             if unchanged is None:
@@ -394,9 +393,11 @@ def run_room(room: str, tests: Sequence[str], modules: Sequence[Path], each: int
             ran = {name for line in mutant.statement for name in lines.get(str(line), [])}
             if "" in ran:  # on import, of the package or of tests: what came of it is loaded
                 mutant = mutant._replace(function=None)  # noqa: PLW2901 - the same change, made before
-            # Lines that run on import belong to no test: all answer for them.
+            # Lines that run on import belong to no test: all do, first those that run others of the module.
+            near = {name for found in lines.values() for name in found}
             names = known["seconds"] if mutant.function is None else ran
-            is_noticed = jury.notices(mutant, {name: known["seconds"].get(name, 0.0) for name in names})
+            order = sorted(names, key=lambda name: (name not in near, known["seconds"].get(name, 0.0)))
+            is_noticed = jury.notices(mutant, {name: known["seconds"].get(name, 0.0) for name in order})
             died += is_noticed
             end = "died" if is_noticed else "survived" if names else "survived (no test runs it)"
             print(f"{end}  {mutant}", flush=True)

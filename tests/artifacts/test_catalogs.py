@@ -255,3 +255,19 @@ def test_a_name_that_nothing_has_says_where_it_was_looked_for(tmp_path):
         assert [each.folder.name for each in module.missing_catalogs()] == ["gone"]
         with pytest.raises(UnknownArtifactError, match="there is no such folder"):
             fetch_artifact("metrics.acuracy")
+
+
+def test_a_link_takes_the_place_of_another_where_that_is_said(catalog):
+    for name in ("one", "two"):
+        add_to_catalog(Pebble(weight=len(name)), name, catalog, verbose=False)
+    add_link_to_catalog("one", "mine", catalog=catalog, verbose=False)
+    with pytest.raises(ArtifactError, match="mine"):
+        add_link_to_catalog("two", "mine", catalog=catalog, verbose=False)
+    add_link_to_catalog("two", "mine", catalog=catalog, overwrite=True, verbose=False)
+    assert json.loads((catalog.folder / "mine.json").read_text())["to"] == "two"
+
+
+def test_a_metric_of_a_plugin_is_near_a_name_that_no_catalog_has(monkeypatch):
+    monkeypatch.setattr(module, "plugins", lambda _: {"loudness_of_shouts": None})
+    with pytest.raises(UnknownArtifactError, match="did you mean 'loudness_of_shouts'"):
+        module.find("loudness_of_shuots")

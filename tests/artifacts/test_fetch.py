@@ -59,3 +59,27 @@ def test_an_artifact_is_its_name_where_it_has_one():
     made = proctor.data.Set(fields={"a": 2})
     assert made.serialize() == made.to_json()
     assert made.get_repr_dict()["fields"] == {"a": 2}
+
+
+@pytest.mark.parametrize(
+    "source, told",
+    [
+        (3, "an artifact is wanted, and this is int: 3"),
+        ('{"weight": 3}', "an artifact needs a '__type__'"),
+        ('{"__type__": "nothing_of_the_kind"}', "no class is registered under the type 'nothing_of_the_kind'"),
+        ('{"__type__": ', r"the text is not valid JSON"),
+        ({"__type__": "metric"}, "'metric' is what several kinds of artifacts have in common"),
+    ],
+)
+def test_what_is_no_artifact_is_told_by_what_it_lacks(source, told):
+    with pytest.raises(ProctorError, match=told):
+        fetch_artifact(source)
+
+
+def test_an_artifact_and_a_mapping_take_other_values():
+    made = fetch_artifact({"__type__": "set", "fields": {"a": 1}})
+    assert fetch_artifact(made) is made
+    assert fetch_artifact(made, overwrites={"fields": {"b": 2}}).fields == {"b": 2}
+    assert made.fields == {"a": 1}
+    assert fetch_artifact({"__type__": "set", "fields": {}}, overwrites={"fields": {"b": 2}}).fields == {"b": 2}
+    assert fetch_artifact('{"__type__": "set", "fields": {}}', overwrites={"fields": {"b": 2}}).fields == {"b": 2}

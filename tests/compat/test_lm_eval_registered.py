@@ -87,7 +87,7 @@ cli._subparsers.choices["run"].add_argument("--depth", type=int)
 args = cli.parse_args()
 assert (args.tasks, args.limit, args.seed, args.batch_size) == (["writes,chooses"], 2.0, [7] * 4, "3"), args
 args.model_args["depth"] = args.depth
-cli.execute(args)
+args.func(args)
 """,
 }
 
@@ -174,3 +174,74 @@ def test_names_of_lm_evals_own_cannot_be_registered_again(tmp_path):
     (tmp_path / "helpers.py").write_text(HELPERS.replace('"lower_case"', '"lowercase"'))
     run = ("-m", "proctor", "run", "writes.yaml", "--model", "dummy", "--trust-code")
     assert "a filter 'lowercase' is already registered" in tests_warm.python(*run, cwd=tmp_path).stderr
+
+
+LAUNCHER = """
+import json
+import sys
+from lm_eval import evaluator, utils
+from lm_eval.__main__ import parse_eval_args, setup_parser
+from lm_eval.api.registry import register_aggregation, register_metric
+from lm_eval.api.task import ConfigurableTask
+from lm_eval.evaluator import request_caching_arg_to_dict
+from lm_eval.tasks import TaskManager
+from lm_eval.utils import simple_parse_args_string
+
+before = ConfigurableTask.process_results
+
+
+def process_results(self, doc, results):
+    found = before(self, doc, results)
+    place = sorted((-score for score, _ in results)).index(-results[self.doc_to_choice(doc).index(doc["a"])][0])
+    lacking = set(self._metric_fn_list) - set(found)
+    return {**found, **{name: 1 / (place + 1) for name in lacking}}
+
+
+ConfigurableTask.process_results = process_results
+
+
+@register_aggregation("double")
+def double(items):
+    return 2 * sum(items) / len(items)
+
+
+@register_metric(metric="rank", higher_is_better=True, output_type="multiple_choice")
+def rank(items):
+    return items
+
+
+args = parse_eval_args(setup_parser())
+utils.setup_logging(args.verbosity)
+for texts in (args.hf_hub_log_args + ",x=1", args.wandb_args + "", args.wandb_config_args + "", utils.SPACING):
+    assert isinstance(texts, str)
+metadata = simple_parse_args_string(args.model_args) | (args.metadata or {})
+results = evaluator.simple_evaluate(
+    model=args.model, model_args=args.model_args, tasks=args.tasks.split(","), limit=args.limit, metadata=metadata,
+    task_manager=TaskManager(include_path=args.include_path, include_defaults=False), bootstrap_iters=0,
+    **request_caching_arg_to_dict(cache_requests=args.cache_requests),
+)
+print(json.dumps({name: value for name, value in results["results"]["chooses"].items() if ",none" in name and "_stderr" not in name}))
+"""
+
+
+def test_a_copy_of_lm_evals_main_scores_names_of_its_own(tmp_path):
+    own = [{"metric": "acc"}, {"metric": "rank", "aggregation": "double"}]
+    own += [{"metric": "rank_nowhere", "aggregation": "mean", "higher_is_better": True}]
+    _folder(tmp_path, {**CHOOSES, "metric_list": own})
+    (tmp_path / "program.py").write_text(MODEL + LAUNCHER)
+    words = "--model mine --tasks chooses --include_path ."
+    done = tests_warm.python("-m", "proctor.compat", "program.py", *words.split(), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr[-3000:]
+    scores = json.loads(done.stdout.splitlines()[-1])
+    assert scores == pytest.approx({"acc,none": 2 / 3, "rank,none": 2.0, "rank_nowhere,none": 1.0})
+
+
+def test_a_task_manager_that_looks_for_tasks_itself_is_refused(tmp_path):
+    code = (
+        "from lm_eval.tasks import TaskManager\nclass Own(TaskManager):\n    def initialize_tasks(self, *given): ...\n"
+    )
+    (tmp_path / "program.py").write_text(code)
+    done = tests_warm.python("-m", "proctor.compat", "program.py", cwd=tmp_path)
+    assert done.returncode
+    assert "Own.initialize_tasks would never be called" in done.stderr
+    assert "include_defaults=False" in done.stderr

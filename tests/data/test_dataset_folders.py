@@ -32,6 +32,7 @@ def _write(path, names):
         ({"train.jsonl": "ab", "test.jsonl": "c"}, {"train": "ab", "test": "c"}),
         ({"rows.jsonl": "ab"}, {"train": "ab"}),
         ({"data/test-00000-of-00002.jsonl": "a", "data/test-00001-of-00002.jsonl": "b"}, {"test": "ab"}),
+        ({"data/hard-00000-of-00001.jsonl": "a", "data/easy-00000-of-00001.jsonl": "b"}, {"hard": "a", "easy": "b"}),
     ],
 )
 def test_splits_are_those_of_the_data_alone(folder, files, expected):

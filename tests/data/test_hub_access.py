@@ -7,7 +7,7 @@ from huggingface_hub.errors import LocalEntryNotFoundError
 from proctor.data import hub_access
 from proctor.data.found_files import file_named
 from proctor.data.hub_loaders import LoadFromHFSpace, TURLColumnTypeAnnotationLoader
-from proctor.errors import DatasetNotFoundError
+from proctor.errors import DataError, DatasetNotFoundError
 from proctor.settings import settings
 
 
@@ -65,3 +65,17 @@ def test_offline_the_hub_is_not_asked_for_a_file(read, monkeypatch):
     monkeypatch.setattr(huggingface_hub.HfApi, "list_repo_files", lambda *_, **__: pytest.fail("the hub is asked"))
     with settings.context(offline=True), pytest.raises(DatasetNotFoundError):
         read()
+
+
+def test_the_token_of_a_space_is_that_of_its_variable_or_as_it_is_given(monkeypatch):
+    monkeypatch.setenv("MY_TOKEN", "hf_mine")
+    monkeypatch.delenv("NO_TOKEN", raising=False)
+
+    def token(**given):
+        return LoadFromHFSpace(space_name="owner/space", data_files="a.jsonl", **given)._token()
+
+    assert (token(), token(use_token=True), token(use_token="hf_given")) == (None, True, "hf_given")
+    assert token(use_token=True, token_env="MY_TOKEN") == "hf_mine"
+    assert not token(token_env="NO_TOKEN")
+    with pytest.raises(DataError, match="the environment variable NO_TOKEN is not set"):
+        token(use_token=True, token_env="NO_TOKEN")

@@ -199,3 +199,10 @@ def test_a_place_beyond_the_pool_is_said_to_be_one_of_the_indices():
 )
 def test_no_demos_are_none(sampler):
     assert sampler.sample(0, POOL, instance("a")) == []
+
+
+@pytest.mark.parametrize("part", ["input_fields", "reference_fields"])
+def test_labels_are_read_from_both_parts_of_an_instance(part):
+    asked = {name: value for name, value in instance("a").items() if name != part}
+    with pytest.raises(DemosError, match=f"'{part}' field is missing from"):
+        DiverseLabelsSampler().combination(asked)

@@ -6,6 +6,7 @@ import pytest
 from conformance.conversions import FORMS, OUTCOMES, outcomes
 
 from proctor.dialects.conversion import convert_exam
+from proctor.dialects.conversion.written import _cut
 from proctor.dialects.resolve import resolve_task
 from proctor.errors import UsageError
 from proctor.recipes.options import ExamOptions
@@ -124,3 +125,43 @@ def test_what_a_recipe_says_of_a_metric_beside_its_arguments_is_named(tmp_path):
         (tmp_path / "made.json").write_text(made.text.replace(held, changed))
         (exam,) = resolve_task(str(tmp_path / "made.json"), ExamOptions())
         assert [each.partition(":")[0] for each in losses(convert_exam(exam, "lm-eval"), "scores")] == lost
+
+
+def test_an_exam_with_metrics_of_the_user_is_not_written(tmp_path):
+    task(tmp_path)
+    (exam,) = resolve_task(str(tmp_path / "sums.yaml"), ExamOptions(metric=("contains",)))
+    with pytest.raises(UsageError, match="--metric of 'sums' is not written into other forms"):
+        convert_exam(exam, "unitxt")
+
+
+def test_rows_that_a_config_asks_twice_are_asked_once_elsewhere(tmp_path):
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps({"q": f"{n}?", "a": str(n)}) + "\n" for n in range(3)))
+    (tmp_path / "twice.py").write_text(
+        f"datasets = [dict(abbr='twice', type='JsonlDataset', path={str(tmp_path / 'rows.jsonl')!r}, n=2, k=[1, 2],\n"
+        "    reader_cfg=dict(input_columns=['q'], output_column='a'), eval_cfg=dict(evaluator=dict(type='AccEvaluator')),\n"
+        "    infer_cfg=dict(prompt_template=dict(type='PromptTemplate', template='{q}'),\n"
+        "        retriever=dict(type='ZeroRetriever'), inferencer=dict(type='GenInferencer')))]\n"
+    )
+    (exam,) = resolve_task(str(tmp_path / "twice.py"), ExamOptions())
+    made = convert_exam(exam, "lm-eval")
+    assert len(made.rows) == 3
+    assert "each row is asked 2 times under seeds of its own" in losses(made, "requests")[0]
+
+
+@pytest.mark.parametrize(
+    "texts, context, endings",
+    [
+        (["Sky is blue", "Sky is green"], "Sky is ", ["blue", "green"]),
+        (["Sky is blue", "Sky is blueish"], "Sky is blu", ["e", "eish"]),
+        (["a", "b"], "", ["a", "b"]),
+        (["", "b"], "", ["", "b"]),
+    ],
+)
+def test_whole_texts_are_cut_where_they_part_and_each_keeps_an_ending(texts, context, endings):
+    assert _cut(texts) == [(context, each) for each in endings]
+
+
+def test_repeats_are_epochs_of_an_eval_yaml_and_what_that_loses_is_named(tmp_path):
+    made = convert_exam(task(tmp_path, repeats=3), "eval.yaml")
+    assert "epochs: 3" in made.text
+    assert any("epochs are averaged" in each for each in losses(made, "scores"))

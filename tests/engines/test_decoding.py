@@ -13,6 +13,8 @@ def test_what_a_request_says_wins_over_the_engines_defaults() -> None:
     defaults = {"max_tokens": 7, "temperature": 0.5, "stop": ("x",), "seed": None, "extra": {"a": 1, "b": 2}}
     found = with_defaults(Decoding(stop=("y",), temperature=0.9, extra={"a": 3}), defaults)
     assert found == Decoding(7, 0.9, stop=("y",), extra={"a": 3, "b": 2})
+    greedy = with_defaults(Decoding(extra={"temperature": 0, "a": 3}), defaults)
+    assert greedy == Decoding(7, 0.0, stop=("x",), extra={"a": 3, "b": 2})
     assert with_defaults(Decoding(3), defaults).max_tokens == 3
     same = Decoding(3)
     assert with_defaults(same, {"max_tokens": 7, "seed": None, "extra": {}}) is same

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from proctor.ir import Failure, Response, Timing, Usage
-from proctor.ir.endings import is_cut_off, is_filtered_end, without_filtered
+from proctor.ir.endings import is_cut_off, is_filtered_end, is_known_end, without_filtered
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,14 @@ def test_an_answer_that_was_filtered_is_none() -> None:
     assert found == Response(failure=Failure("content_filter", said, retryable=False), usage=usage, timing=timing)
     answered = Response(("a",), finish_reasons=("length",))
     assert without_filtered(answered) is answered
+
+
+@pytest.mark.parametrize(
+    "reason, is_known",
+    [
+        *((each, True) for each in ("stop", "", "END_TURN", "length", "max_tokens")),
+        *((each, False) for each in ("SAFETY", "insufficient_system_resource", "network_error")),
+    ],
+)
+def test_what_ends_for_another_reason_is_no_answer(reason: str, is_known: bool) -> None:
+    assert is_known_end(reason) is is_known

@@ -46,3 +46,7 @@ def test_the_text_of_an_answer_is_the_first():
 
 def test_an_answer_that_nobody_timed_took_no_time():
     assert (Response(("a",)).timing.started, Response(("a",)).timing.seconds, Timing().piece_seconds) == (0.0, 0.0, ())
+
+
+def test_lost_attempts_cost_tokens_and_are_no_part_of_the_answer():
+    assert Usage(30, 8, lost_prompt_tokens=20, lost_completion_tokens=3).of_answer == (10, 5)

@@ -17,6 +17,7 @@ from proctor.results.summary import (
     shown,
     unit_of,
 )
+from proctor.results.summary_table import SummaryTable
 from proctor.scoring.grades import Grade
 
 RESULTS = {
@@ -225,3 +226,10 @@ def test_samples_say_how_near_they_are():
             "(of a confidence sequence, as what ended it was not the precision)"
         ),
     ]
+
+
+def test_a_table_of_datasets_can_call_them_otherwise():
+    table = SummaryTable([["dataset", "m"], ["a", "1"], ["b", "2"]], {"m": {"a": 1.0, "b": {"error": "x"}}}, ["told"])
+    found = table.renamed({"a": "first"})
+    assert found.rows == [["dataset", "m"], ["first", "1"], ["b", "2"]]
+    assert (found.raw, found.notes) == ({"m": {"first": 1.0, "b": {"error": "x"}}}, ["told"])

@@ -4,6 +4,10 @@ import pytest
 
 from proctor.safe_python import budget
 from proctor.safe_python.budget import MAX_BITS, MAX_ITEMS, MAX_STEPS, MAX_TEXT, Budget, ExhaustedError, RefusalError
+from proctor.safe_python.containers import consume
+from proctor.safe_python.files import TextFile
+from proctor.safe_python.operators import add
+from proctor.safe_python.text import repr_of
 
 
 def test_steps_end_exactly():
@@ -76,3 +80,34 @@ def test_deep_values_are_refused():
         value = [value]
     with pytest.raises(RefusalError, match="nested more than 200 deep"):
         Budget().measure(value)
+
+
+def test_items_of_an_iterator_are_counted_while_they_come():
+    spent = Budget()
+    assert len(consume(iter(range(5_000)), spent)) == 5_000
+    assert spent.used[0] >= 5_000
+    assert 64 * 4_096 <= spent.used[1] <= 64 * 5_200
+
+
+@pytest.mark.parametrize("left, right", [("a" * 4_000, "a" * 4_000), ("", "a" * 8_000), ([0] * 4_000, [0] * 4_000)])
+def test_a_sum_holds_as_much_as_its_parts(left, right):
+    spent = Budget()
+    assert len(add(left, right, spent)) == 8_000
+    assert spent.used[1] >= 8_000
+
+
+def test_a_text_is_counted_four_times_before_it_is_written_with_escapes():
+    spent = Budget()
+    assert len(repr_of("\0" * 1_000, spent)) == 4_002
+    assert spent.used[1] >= 8_000
+    with pytest.raises(ExhaustedError):
+        repr_of("a" * (MAX_TEXT // 4 + 1), Budget())
+
+
+def test_lines_of_a_file_are_read_once():
+    file = TextFile("a.txt", "one\ntwo\nthree\nfour")
+    assert next(file) == "one\n"
+    assert file.readline() == "two\n"
+    assert list(file) == ["three\n", "four"]
+    assert (file.read(), file.readline(), file.readlines()) == ("", "", [])
+    assert TextFile("a.txt", "one\ntwo").readlines() == ["one\n", "two"]

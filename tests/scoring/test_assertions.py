@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.scoring.assertions import _JOINED, _includes, _schema
+from proctor.errors import ScoringError
+from proctor.scoring.assertions import _JOINED, _includes, _schema, check_of, made, parse_assertion
 
 _TEXTS = "aß İ1_-首都はkKſ. "
 
@@ -34,3 +35,25 @@ def test_a_json_schema_that_is_json_is_read_as_json(value):
     pytest.importorskip("jsonschema")
     for written in (json.dumps({"const": value}), json.dumps({"const": value}, ensure_ascii=False, indent="\t")):
         assert _schema(written)(value)
+
+
+@pytest.mark.parametrize(
+    "word, value, told",
+    [
+        ("is-json", "{a: [", "is not JSON"),
+        ("is-json", [1], "a JSON schema is an object, and this is"),
+        ("is-json", {"type": "nothing"}, "this is not a JSON schema"),
+        ("contians", None, "contains"),
+        ("regex", "(", "does not compile"),
+    ],
+)
+def test_an_assertion_that_means_nothing_is_refused_when_it_is_made(word, value, told):
+    with pytest.raises(ScoringError, match=told):
+        made(word, value)
+
+
+def test_a_row_without_a_number_to_compare_with_is_said():
+    check = check_of(parse_assertion("number"))
+    assert [check(said, ["4", "5 km"]) for said in ("it is 5", "5 of 6", "none")] == [1.0, 0.0, 0.0]
+    with pytest.raises(ScoringError, match="no right answer is a number: 'four'"):
+        check("4", ["four"])

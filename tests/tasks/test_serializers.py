@@ -8,7 +8,7 @@ import pytest
 from proctor.artifacts import fetch_artifact
 from proctor.errors import FieldTypeError, ProctorError, ValidationError
 from proctor.tasks import serializers as s
-from proctor.tasks.table_serializers import SerializeTableAsMarkdown
+from proctor.tasks.table_serializers import SerializeTable, SerializeTableAsMarkdown
 from proctor.tasks.types import Dialog, register_type
 
 TABLE = {"header": ["a", "b"], "rows": [[1, "x, y"], [None, 2.5]]}
@@ -207,3 +207,34 @@ def test_a_serializer_of_ones_own_is_asked_for_lists_of_texts(kind):
             return " & ".join(value)
 
     assert s.default_serializer().preceded_by([Joined()]).serialize(["a", "b"], {}) == "a & b"
+
+
+def test_an_image_in_a_list_of_an_instance_becomes_its_place():
+    image, other = {"image": "pixels", "format": "png"}, {"image": "more", "format": "jpeg"}
+    instance = {"input_fields": {"v": [image, other]}, "reference_fields": {"gold": [other]}, "media": {}}
+    s.default_serializer().serialize(image, instance)
+    assert [each["image"] for each in instance["input_fields"]["v"]] == ["media/images/0", "more"]
+    assert instance["reference_fields"]["gold"] == [other]
+
+
+@pytest.mark.parametrize("missing", ["header", "rows"])
+def test_a_table_without_one_of_its_parts_is_an_error(missing):
+    with pytest.raises(ProctorError, match="header and rows"):
+        SerializeTableAsMarkdown().serialize({**TABLE, missing: []}, {})
+
+
+@pytest.mark.parametrize("what", ["shuffle_rows", "shuffle_columns"])
+def test_rows_and_columns_are_shuffled_each_by_itself_by_seed_0_where_none_is_given(what):
+    table = {"header": list("abcdef"), "rows": [[f"{i}{name}" for name in "abcdef"] for i in range(9)]}
+    said, plain = (SerializeTableAsMarkdown(**made).serialize(table, {}) for made in ({what: True}, {}))
+    assert said == SerializeTableAsMarkdown(**{what: True}, seed=0).serialize(table, {}) != plain
+    assert (said.splitlines()[0] == plain.splitlines()[0]) is (what == "shuffle_rows")
+    assert sorted(said) == sorted(plain)
+
+
+def test_a_serializer_of_tables_says_what_it_has_to_define():
+    class Mine(SerializeTable):
+        pass
+
+    with pytest.raises(ValidationError, match=r"Mine does not define serialize_table\(table_content\)"):
+        Mine().serialize(TABLE, {})

@@ -169,3 +169,18 @@ def test_every_task_of_the_catalog_has_metrics_that_take_what_it_predicts():
     assert names
     for name in names:
         fetch_artifact(name).check_metrics_type()
+
+
+@pytest.mark.parametrize(
+    "words, problem",
+    [(["a", "b"], None), ([], None), (["a", 1], "words"), ("a", "words"), (("a",), "words")],
+)
+@pytest.mark.parametrize("beside", [{}, {"count": int}])
+def test_the_members_of_a_list_are_of_its_type(words, problem, beside):
+    made = Task(input_fields={"words": list[str], **beside}, reference_fields={}, prediction_type=str, metrics=[])
+    row = {"words": words, "count": 3}
+    if problem is None:
+        assert made.process(row)["input_fields"]["words"] == words
+        return
+    with pytest.raises(FieldTypeError, match=problem):
+        made.process(row)

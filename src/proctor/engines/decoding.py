@@ -40,8 +40,13 @@ def with_defaults(decoding: Decoding, defaults: Mapping[str, Any]) -> Decoding:
     """Return ``decoding`` with every field that it leaves at its default taken from ``defaults``, where that is set.
 
     So an exam's own stop strings and limits win, and ``--model-args temperature=0.7`` reaches exams that say nothing
-    about temperature. ``extra`` is merged key by key; the request's keys win.
+    about temperature. ``extra`` is merged key by key; the request's keys win, and its ``temperature`` of 0 means that 0
+    is what somebody said.
     """
+    if decoding.extra.get("temperature") == 0:
+        defaults = {**defaults, "temperature": None}
+        others = {name: value for name, value in decoding.extra.items() if name != "temperature"}
+        decoding = structs.replace(decoding, temperature=0.0, extra=others)
     changes: dict[str, Any] = {}
     for name, value in defaults.items():
         if value is None or name == "extra":

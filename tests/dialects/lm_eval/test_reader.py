@@ -59,6 +59,15 @@ def test_later_includes_win(tmp_path):
     assert read(tmp_path, "t") == {"x": 2, "y": 1}
 
 
+def test_what_included_files_say_differently_is_known(tmp_path):
+    write(tmp_path, top="x: 1\nz: [1]\n", a="include: top\ny: 1\n", b="include: top\ny: 2\nx: 5\n")
+    write(tmp_path, t="include: [a, b]\n", own="include: [a, b]\nx: 7\n", deep="include: t\n", same="include: [a, a]\n")
+    read = TaskReader().read
+    assert read(tmp_path / "t").disputed == read(tmp_path / "deep").disputed == {"x", "y"}
+    assert read(tmp_path / "own").disputed == {"y"}
+    assert read(tmp_path / "same").disputed == set()
+
+
 def test_includes_are_relative_to_the_file_that_names_them(tmp_path):
     (tmp_path / "deep").mkdir()
     write(tmp_path / "deep", base="include: ../root\n")

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from proctor.dialects.lm_eval.functions import TaskCodeError
 from proctor.dialects.lm_eval.reader import TaskFileError
 from proctor.dialects.lm_eval.resolve import resolve
 from proctor.dialects.lm_eval.validate import validate
@@ -113,3 +114,35 @@ def test_tables_of_metrics_are_there_to_be_read(folder):
     (folder / "code.py").write_text(put)
     result, _ = run(folder)
     assert result.results["exam::first"]["failures"] == len(ROWS)
+
+
+@pytest.mark.parametrize(
+    "line, hint",
+    [
+        ("import neighbour", r"PYTHONPATH=\S+ lets Python find neighbour\.py"),
+        ("import json.nowhere", "another release of 'json'"),
+        ("import nowhere_at_all", "install the package that provides 'nowhere_at_all'"),
+    ],
+)
+def test_a_module_that_cannot_be_found_is_looked_for_beside_the_task(folder, line, hint):
+    (folder / "neighbour.py").write_text("")
+    (folder / "code.py").write_text(f"{line}\n{CODE}")
+    (folder / "alone.yaml").write_text(
+        "task: alone\ndataset_path: json\ndataset_kwargs: {data_files: {test: rows.jsonl}}\ntest_split: test\n"
+        "doc_to_text: !function code.choices\ndoc_to_target: q\n"
+    )
+    with settings.context(trust_code=True), pytest.raises(TaskCodeError, match=hint):
+        run_exams(resolve([str(folder / "alone.yaml")]), ScriptedEngine(answer="x"))
+
+
+def test_included_files_that_disagree_are_said_once(folder, heard):
+    (folder / "one_yaml").write_text("output_type: generate_until\nrepeats: 2\n")
+    (folder / "two_yaml").write_text("output_type: multiple_choice\nrepeats: 2\n")
+    (folder / "both.yaml").write_text(
+        "include: [one_yaml, two_yaml]\ntask: both\ndataset_path: json\ntest_split: test\n"
+        "dataset_kwargs: {data_files: {test: rows.jsonl}}\ndoc_to_text: q\ndoc_to_choice: choices\ndoc_to_target: gold\n"
+    )
+    (exam,) = resolve([str(folder / "both.yaml")])
+    resolve([str(folder / "both.yaml")])
+    assert heard.text.count("say different things of output_type; the last one counts") == 1
+    assert exam.dialect == "lm_eval"

@@ -12,7 +12,11 @@ from typing import Any, Final
 from proctor.compat.lm_eval_names.evaluator_config import seeds_of
 from proctor.dialects.lm_eval.flags import FLAGS, parse_pairs
 
-_DEFAULTS: Final[Mapping[str, Any]] = {"batch_size": 1, "seed": [0, 1234, 1234, 1234], "model": "hf"}
+_DEFAULTS: Final[Mapping[str, Any]] = {
+    "batch_size": 1, "seed": [0, 1234, 1234, 1234], "model": "hf", "cache_requests": None
+}  # fmt: skip
+_TEXTS: Final = frozenset(("model_args", "wandb_args", "wandb_config_args", "hf_hub_log_args"))
+"""Arguments that programs add text to: empty where nobody gave any, before 0.4.10."""
 _TYPES: Final[Mapping[str, Any]] = {"num_fewshot": int, "max_batch_size": int, "limit": float, "seed": seeds_of}
 
 
@@ -31,10 +35,12 @@ def _filled(parser: argparse.ArgumentParser, *, of_today: bool) -> argparse.Argu
     for flag in FLAGS:
         name, names = flag.name.removeprefix("--"), [each for each in (flag.short, flag.name) if each]
         given: dict[str, Any] = {"type": _TYPES.get(name, str), "default": _DEFAULTS.get(name)}
+        if name in _TEXTS and not of_today:
+            given["default"] = ""
         if flag.takes == "nothing":
             given = {"action": "store_true"}
         elif flag.takes == "perhaps":
-            given = {"nargs": "?", "const": True, "default": False}
+            given = {"nargs": "?", "const": True, "default": _DEFAULTS.get(name, False)}
         elif flag.takes == "pairs" and of_today:
             given |= {"nargs": "+", "action": MergeDictAction}
         elif flag.takes == "many" and of_today:
@@ -58,6 +64,7 @@ class HarnessCLI:
 
     def __init__(self) -> None:
         self._parser = argparse.ArgumentParser(prog="lm-eval")
+        self._parser.set_defaults(func=self.execute)
         self._subparsers = self._parser.add_subparsers(dest="command")
         _filled(self._subparsers.add_parser("run"), of_today=True)
         for name in ("ls", "validate"):

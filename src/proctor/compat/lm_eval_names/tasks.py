@@ -11,7 +11,7 @@ from enum import Enum, auto
 from functools import cached_property
 from inspect import signature
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from proctor.dialects.lm_eval.classes.configurable_task import UNASKED, ConfigurableTask
 from proctor.dialects.lm_eval.classes.task import Task
@@ -26,6 +26,7 @@ from proctor.dialects.lm_eval.tree import Leaf
 from proctor.errors import UnknownArtifactError, UsageError
 from proctor.guests.lm_eval.group import AggMetricConfig, ConfigurableGroup, Group, name_of
 from proctor.guests.lm_eval.utils import pattern_match
+from proctor.guests.overrides import Obeyed
 
 
 @dataclass(eq=False)
@@ -204,7 +205,7 @@ def _values(member: Leaf | Members) -> dict[str, Any]:
     return dict(member.values) if isinstance(member, Leaf) else {}
 
 
-class TaskManager:
+class TaskManager(Obeyed):
     """Knows the tasks of an installed or fetched lm-eval, and those of folders.
 
     Args:
@@ -213,6 +214,14 @@ class TaskManager:
         include_defaults: Whether lm-eval's own tasks count.
         metadata: More metadata for every task.
     """
+
+    uncalled: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(
+            ("initialize_tasks", "_get_task_and_group"),
+            "TaskManager(include_path=…, include_defaults=False) says which folders have tasks",
+        ),
+        "_load_individual_task_or_group": "give evaluate the tasks themselves",
+    }
 
     def __init__(
         self,

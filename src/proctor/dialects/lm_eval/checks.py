@@ -153,7 +153,10 @@ def task_problems(values: Mapping[str, Any], locate: Locate = nowhere) -> Iterat
     if isinstance(given := values.get("generation_kwargs"), dict):
         yield from _generation_problems(given, locate)
     if isinstance(given := values.get("fewshot_config"), dict):
-        yield from key_problems(given, _FEWSHOT_KEYS, locate, "fewshot_config")
+        if not isinstance(given.get("sampler"), str | None):  # a class may read keys of its own
+            yield from value_problems(given, _FEWSHOT_KEYS, locate, "fewshot_config")
+        else:
+            yield from key_problems(given, _FEWSHOT_KEYS, locate, "fewshot_config")
     if isinstance(given := values.get("chat_override"), dict):
         yield from key_problems(given, TASK_KEYS, locate, "chat_override")
     yield from _list_problems(values.get("metric_list"), "metric_list", "metric", locate)

@@ -32,6 +32,13 @@ class FewshotConfig:
     gen_prefix: Any = None
     fewshot_delimiter: str | None = None
     target_delimiter: str | None = None
+    for_sampler: Mapping[str, Any] | None = None
+    """Keys that only the sampler's class reads."""
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return a key's value, or ``default`` where nobody gave one."""
+        found = (self.for_sampler or {}).get(key, getattr(self, key, None))
+        return default if found is None else found
 
 
 @dataclass
@@ -205,7 +212,11 @@ class TaskConfig:
             **{key: getattr(self, key) for key in ("process_docs", "doc_to_text", "doc_to_choice", "doc_to_target")},
             **{key: getattr(self, key) for key in ("gen_prefix", "fewshot_delimiter", "target_delimiter")},
         }
-        return FewshotConfig(**{**inherited, **given})
+        known = {each.name for each in fields(FewshotConfig)}
+        own = {key: value for key, value in given.items() if key not in known}
+        own |= given.get("for_sampler") or {}
+        told = {**inherited, **{key: given[key] for key in given if key in known}, "for_sampler": own or None}
+        return FewshotConfig(**told)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is set, as plain data; functions by name, wrapped fields as they were given."""

@@ -48,8 +48,11 @@ def _scorers(config: TaskConfig) -> list[Artifact]:
         return []
 
 
-def definition_of_class(kind: type) -> Definition:
-    """Return what a task that is a Python class is made of: its code, which reads and scores its answers itself."""
+def definition_of_class(kind: type, values: Mapping[str, Any]) -> Definition:
+    """Return what a task that is a Python class is made of: its code, and that which its keys name.
+
+    The class reads and scores its answers itself.
+    """
     file = inspect.getsourcefile(kind) if kind.__module__ in sys.modules else None
     files = {} if file is None else code_of_file(Path(file))
     name = f"{kind.__module__}.{kind.__qualname__}"
@@ -57,6 +60,7 @@ def definition_of_class(kind: type) -> Definition:
     helpers = {f"class {name}: {path}": digest for path, digest in list(files.items())[1:]}
     put = [vars(owner).get(each) for owner, each in brought(kind) if owner.__module__.startswith("proctor.")]
     helpers |= code_of(each for each in (getattr(one, "fget", one) for one in put) if isinstance(each, FunctionType))
+    helpers |= dict(_code_of(values))
     code = [name, own, helpers] if helpers else [name, own]
     return Definition(extraction=code, metrics=with_code(code), held={f"class {name}": own, **helpers})
 

@@ -250,7 +250,13 @@ def failed(what: str, error: BaseException, location: Location | None = None) ->
     """Return the error of code that fails, with its reason."""
     hint = ""
     if isinstance(error, ModuleNotFoundError):
+        top, _, inner = str(error.name).partition(".")
+        beside = None if location is None else Path(location.file).parent
         hint = f"install the package that provides '{error.name}'"
+        if inner and top in sys.modules:
+            hint = f"another release of '{top}' may have it"
+        elif beside is not None and (beside / f"{top}.py").is_file():
+            hint = f"PYTHONPATH={beside} lets Python find {top}.py"
     return TaskCodeError(what, location=location, why=f"{type(error).__name__}: {error}", hint=hint)
 
 

@@ -17,7 +17,7 @@ from jinja2 import TemplateError as JinjaTemplateError
 from jinja2.exceptions import SecurityError, UndefinedError
 
 from proctor.dialects.lm_eval.paths import compile_path
-from proctor.dialects.lm_eval.sandbox import task_environment
+from proctor.dialects.lm_eval.sandbox import TaskEnvironment, task_environment
 from proctor.dialects.lm_eval.template_filters import one_rendering
 from proctor.errors import DataError, ScoringError, TemplateError
 from proctor.regexes import SlowPatternError
@@ -38,7 +38,7 @@ def compile_text(template: str) -> Render:
     """
     parsed = parse_template(template)
     fast = _text_of_paths(parsed)
-    slow = _rendering(template)
+    slow = rendering(template)
     if fast is None:
         return slow
     parts = fast
@@ -121,18 +121,18 @@ def is_template(text: str) -> bool:
     return "{{" in text or "{%" in text or "{#" in text
 
 
-def field_names(template: str) -> frozenset[str]:
+def field_names(template: str, environment: Callable[[], TaskEnvironment] = task_environment) -> frozenset[str]:
     """Return the names that a template takes from the row."""
     from jinja2.meta import find_undeclared_variables
 
-    return frozenset(find_undeclared_variables(parse_template(template)))
+    return frozenset(find_undeclared_variables(parse_template(template, environment)))
 
 
 # -- inside -----------------------------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=4096)
-def parse_template(template: str) -> nodes.Template:
+def parse_template(template: str, environment: Callable[[], TaskEnvironment] = task_environment) -> nodes.Template:
     """Return a template's syntax tree; do not change it, it is kept.
 
     Raises:
@@ -140,7 +140,7 @@ def parse_template(template: str) -> nodes.Template:
     """
     try:
         check_length(template)
-        parsed = task_environment().parse(template)
+        parsed = environment().parse(template)
     except ExhaustedError as error:
         raise TemplateError(f"the template {error}", why=f"in {_shortened(template)!r}") from None
     except TemplateSyntaxError as error:
@@ -184,7 +184,8 @@ def _text_of_paths(parsed: nodes.Template) -> list[Any] | None:
     return parts or [""]
 
 
-def _rendering(template: str) -> Render:
+def rendering(template: str, environment: Callable[[], TaskEnvironment] = task_environment) -> Render:
+    """Return the function from a row to the template's text, in an environment."""
     compiled: list[Any] = []
     names: list[str] = []
 
@@ -192,8 +193,8 @@ def _rendering(template: str) -> Render:
         try:
             with one_rendering():
                 if not compiled:
-                    compiled.append(task_environment().from_string(template))
-                    names.extend(field_names(template))
+                    compiled.append(environment().from_string(template))
+                    names.extend(field_names(template, environment))
                 text = []
                 length = 0
                 for piece in compiled[0].root_render_func(compiled[0].new_context(_seen(row, names))):

@@ -23,7 +23,7 @@ from proctor.dialects.lm_eval.metrics import (
 )
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.effects import Effect
-from proctor.errors import Diagnostic, ProctorError
+from proctor.errors import Diagnostic, ProctorError, ScoringError
 from proctor.scoring.aggregations import Aggregate
 from proctor.scoring.choice import CHOICE_SCORES
 from proctor.scoring.metric_table import metric_table, text_metrics
@@ -44,14 +44,18 @@ class Metric:
     higher_is_better: bool | None
 
 
-def metrics_of(config: TaskConfig) -> tuple[list[Metric], list[CoreMetric]]:
+def metrics_of(config: TaskConfig, *, by_code: bool = False) -> tuple[list[Metric], list[CoreMetric]]:
     """Return the metrics of a task: of single documents, and those that see all answers at once.
+
+    Args:
+        config: The task.
+        by_code: Whether code of the task's class scores documents, so that names may be its own.
 
     Raises:
         ScoringError: There is no such metric or aggregation.
         TrustError: One is code, and code is not trusted.
     """
-    made = [_compiled(config, number, entry) for number, entry in enumerate(_entries(config))]
+    made = [_compiled(config, number, entry, by_code=by_code) for number, entry in enumerate(_entries(config))]
     return [each for each in made if isinstance(each, Metric)], [each for each in made if isinstance(each, CoreMetric)]
 
 
@@ -107,18 +111,23 @@ def _place(config: TaskConfig, path: str) -> Any:
     return None if config.source is None else config.source.location(path)
 
 
-def _compiled(config: TaskConfig, number: int, entry: dict[str, Any]) -> Metric | CoreMetric:
+def _compiled(config: TaskConfig, number: int, entry: dict[str, Any], *, by_code: bool = False) -> Metric | CoreMetric:
     path = f"metric_list[{number}]"
     try:
-        return _made(config, entry)
+        return _made(config, entry, by_code=by_code)
     except ProctorError as error:
         raise error.located(_place(config, path), f"$.{path}") from None
 
 
-def _made(config: TaskConfig, entry: dict[str, Any]) -> Metric | CoreMetric:
+def _made(config: TaskConfig, entry: dict[str, Any], *, by_code: bool) -> Metric | CoreMetric:
     if config.process_results is None and is_core_metric(entry):
         return core_metric(entry)
-    name, function, arguments = _named(config, entry)
+    try:
+        name, function, arguments = _named(config, entry)
+    except ScoringError:
+        if not by_code or not isinstance(entry["metric"], str):
+            raise
+        name, function, arguments = entry["metric"], None, {}
     aggregate = find_aggregation(entry.get("aggregation"), name)
     return Metric(name, function, arguments, aggregate, entry.get("higher_is_better", direction_of(name)))
 

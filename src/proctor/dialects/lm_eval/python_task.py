@@ -22,7 +22,7 @@ from proctor.dialects.lm_eval.class_requests import KINDS, requests_of
 from proctor.dialects.lm_eval.classes.configurable_task import ConfigurableTask
 from proctor.dialects.lm_eval.code_draws import DEFAULT_SEED
 from proctor.dialects.lm_eval.definition import definition_of_class
-from proctor.dialects.lm_eval.functions import guarded, resolve_function
+from proctor.dialects.lm_eval.functions import guarded, load_code, resolve_function
 from proctor.dialects.lm_eval.generation import generation_arguments
 from proctor.dialects.lm_eval.honours import class_honours
 from proctor.dialects.lm_eval.reader import FunctionReference
@@ -77,6 +77,7 @@ class PythonTask:
 
     def _made(self) -> Any:
         kind = _with_local_data(self.kind)
+        load_code(self.values)
         make = guarded(kind, f"making the task '{self.name}' ({kind.__name__})", _place(self.spec))
         task = make(config=dict(self.values)) if _takes_config(kind) else make()
         if hasattr(task.config, "task"):
@@ -170,7 +171,7 @@ def _exam(task: PythonTask) -> Exam:
         options=options,
         honours=class_honours(options, asks_as_told=_asks_as_told(task.kind)),
         own=task,
-        define=lambda: definition_of_class(task.kind),
+        define=lambda: definition_of_class(task.kind, task.values),
     )
     return repeated(exam, is_known_to_write=True)
 

@@ -169,12 +169,14 @@ class TaskFile:
         values: The merged keys. Shared between readers of the same base: never change them.
         files: Every file that was read, the one that wins first.
         own: The keys that the file itself sets.
+        disputed: Keys that it leaves to files which it includes beside each other, and which say different things.
     """
 
     path: str
     values: Mapping[str, Any]
     files: tuple[str, ...] = ()
     own: frozenset[str] = frozenset()
+    disputed: frozenset[str] = frozenset()
 
     def location(self, path: str, item: str = "") -> Location:
         """Return where a key (``metric_list[0].metric``) is set, looking in the file itself and then in its bases.
@@ -296,13 +298,16 @@ class TaskReader:
             return TaskFile(path, _as_now(own), (path,), frozenset(own))
         merged: dict[str, Any] = {}
         files: list[str] = []
+        disputed: set[str] = set()
         for name in includes if isinstance(includes, list) else [includes]:
             base = self._include(name, path, content, (*below, path))
             if base is not None:
+                disputed |= base.disputed
+                disputed |= {key for key, value in base.values.items() if merged.get(key, value) != value}
                 merged.update((key, value) for key, value in base.values.items() if key not in NOT_INHERITED)
                 files[:0] = base.files
         merged.update(own)
-        return TaskFile(path, _as_now(merged), (path, *files), frozenset(own))
+        return TaskFile(path, _as_now(merged), (path, *files), frozenset(own), frozenset(disputed - own.keys()))
 
     def _include(self, name: object, path: str, content: bytes, below: tuple[str, ...]) -> TaskFile | None:
         folder = path.rpartition("/")[0]

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from proctor.dialects.lm_eval.config import FewshotConfig
 from proctor.dialects.lm_eval.exam import task_exam
+from proctor.dialects.lm_eval.fields import value_of
 from proctor.dialects.lm_eval.generation import DEFAULT_MAX_TOKENS
 from proctor.dialects.lm_eval.python_task import class_exam
+from proctor.dialects.lm_eval.samplers import lays_out_demos
 from proctor.dialects.lm_eval.selection import TaskFinder, UnreadableTaskError
 from proctor.dialects.lm_eval.tree import Group, Leaf, Member
 from proctor.effects import author, author_of_file, written_by
-from proctor.errors import ProctorError, UnknownArtifactError, UsageError
+from proctor.errors import ProctorError, UnknownArtifactError, UsageError, ValidationError
 from proctor.logs import get_logger
 from proctor.recipes.exam import Exam, add_groups
 from proctor.recipes.one_name import file_exam
 from proctor.recipes.options import ExamOptions
+from proctor.settings import settings
 
 
 def resolve(names: Sequence[str], include_paths: Iterable[str] = (), options: ExamOptions | None = None) -> list[Exam]:
@@ -121,6 +126,17 @@ def _say_replaced(groups: Sequence[Group], leaf: Leaf) -> None:
     )
 
 
+@cache
+def _say_disputed(path: str, keys: frozenset[str]) -> None:
+    """Log that releases of lm-eval read a file in different ways."""
+    get_logger().warning(
+        "%s: the files that it includes say different things of %s; the last one counts, as since lm-eval 0.4.12: "
+        "before, the first did. Say in the file itself what is meant",
+        path,
+        ", ".join(sorted(keys)),
+    )
+
+
 def _with_groups(member: Member, above: tuple[Group, ...]) -> Iterable[tuple[Leaf, tuple[Group, ...]]]:
     if isinstance(member, Leaf):
         yield member, above
@@ -136,11 +152,13 @@ def exam_of(leaf: Leaf, options: ExamOptions) -> Exam:
         ValidationError: With every problem of the file.
         TrustError: The task is a Python class, and its code is not trusted.
     """
+    if leaf.source is not None and leaf.source.disputed:
+        _say_disputed(leaf.source.path, leaf.source.disputed)
     if isinstance(recipe := leaf.values.get("recipe"), str):
         options = replace(options, template=leaf.template)
         with written_by(author_of_file(leaf.source.path) if leaf.source else author()):
             return _recipe_exam(leaf.name, recipe, options, is_ours=_OUR_TASK in str(leaf.values.get("class")))
-    if "class" not in leaf.values and (kind := _changed_class()) is not None:
+    if "class" not in leaf.values and (kind := _changed_class() or _class_for_sampler(leaf)) is not None:
         leaf = replace(leaf, values={**leaf.values, "class": kind})
     if "class" in leaf.values:
         if leaf.template is not None:
@@ -157,6 +175,29 @@ def _changed_class() -> type | None:
     """Return the class of tasks of files, where a program has put something upon it."""
     classes = sys.modules.get(f"{__package__}.classes.configurable_task")
     return None if classes is None else classes.changed_class()
+
+
+def _class_for_sampler(leaf: Leaf) -> type | None:
+    """Return the class of tasks of files, where a sampler of the task's own wants the task itself.
+
+    Raises:
+        ValidationError: ``fewshot_config`` has keys that the sampler cannot read.
+    """
+    fewshot = leaf.values.get("fewshot_config")
+    if not isinstance(fewshot, Mapping) or isinstance(fewshot.get("sampler"), str | None) or not settings.trust_code:
+        return None
+    kind = value_of(fewshot["sampler"], "fewshot_config.sampler")
+    if lays_out_demos(kind):
+        from proctor.dialects.lm_eval.classes.configurable_task import ConfigurableTask
+
+        return ConfigurableTask
+    if unread := fewshot.keys() - {each.name for each in fields(FewshotConfig)}:
+        raise ValidationError(
+            f"there is no key '{min(unread)}' of fewshot_config",
+            location=leaf.source.location("fewshot_config") if leaf.source else None,
+            why=f"a sampler of lm-eval today, as {getattr(kind, '__name__', kind)} is, is given documents alone",
+        )
+    return None
 
 
 _OUR_TASK = "proctor.integrations.lm_eval.ProctorTask"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from inspect import signature
 from random import Random
 from typing import Any, Protocol
 
@@ -182,6 +183,11 @@ def make_sampler(
     raise DemosError(
         f"there is no sampler '{kind}'", why=f"there are {', '.join(known)}", hint=did_you_mean(str(kind), known)
     )
+
+
+def lays_out_demos(kind: Any) -> bool:
+    """Whether a sampler's class lays its demos out itself, as those of lm-eval before 0.4.9 do."""
+    return callable(getattr(kind, "get_context", None)) and "eval_doc" not in signature(kind.sample).parameters
 
 
 def _of_programs(kind: Any) -> Any:

@@ -8,9 +8,9 @@ what is printed draw from one budget for each rendering (:mod:`~proctor.dialects
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from types import MethodType
+from types import MappingProxyType, MethodType
 from typing import Any
 
 from jinja2 import StrictUndefined, Undefined, nodes, pass_context
@@ -37,6 +37,8 @@ _OPERATORS: dict[str, type[ast.operator]] = {
 _INTERNAL = ("gi_", "cr_", "ag_", "f_", "tb_", "co_", "func_")
 """What attributes of generators, coroutines, frames, tracebacks, code objects and functions start with."""
 
+NO_FILTERS: Mapping[str, Callable[..., Any]] = MappingProxyType({})
+
 _OF_JINJA = (Macro, LoopContext, BlockReference, Joiner, Undefined)
 """Values of templates that may be called."""
 
@@ -47,29 +49,40 @@ _NODES_PER_STEP = 8
 """Nodes of a template that cost as much as one round of a loop."""
 
 
-@pass_context  # or else constants would be computed while the template is compiled
-def _printed(context: Context, value: Any) -> Any:
-    """Return what ``{{ value }}`` prints, measured first."""
-    del context
-    if isinstance(value, Undefined):
-        return value
-    text = priced.text_of(value)
-    priced.current_budget().hold_text(len(text))
-    return text
+def _printing(text_of: Callable[[Any], str]) -> Callable[[Context, Any], Any]:
+    """Return the function that says what ``{{ value }}`` prints, measured first."""
+
+    @pass_context  # or else constants would be computed while the template is compiled
+    def printed(context: Context, value: Any) -> Any:
+        del context
+        if isinstance(value, Undefined):
+            return value
+        text = text_of(value)
+        priced.current_budget().hold_text(len(text))
+        return text
+
+    return printed
 
 
 class TaskEnvironment(ImmutableSandboxedEnvironment):
-    """lm-eval's Jinja (undefined names are errors, a last newline is kept) in a sandbox with bounds."""
+    """lm-eval's Jinja (undefined names are errors, a last newline is kept) in a sandbox with bounds.
+
+    Args:
+        text_of: How values are printed; by default as Python does.
+        filters: Further filters by name.
+    """
 
     intercepted_binops = frozenset(_OPERATORS)
 
-    def __init__(self) -> None:
+    def __init__(
+        self, text_of: Callable[[Any], str] = priced.text_of, filters: Mapping[str, Callable[..., Any]] = NO_FILTERS
+    ) -> None:
         super().__init__(
             undefined=StrictUndefined,
             keep_trailing_newline=True,
             autoescape=False,
             optimized=False,  # what filters make of constants belongs to the rendering and its budget
-            finalize=_printed,
+            finalize=_printing(text_of),
         )
         self.globals.pop("lipsum")  # draws from the global random generator
         self._functions = frozenset(map(id, self.globals.values()))
@@ -80,6 +93,7 @@ class TaskEnvironment(ImmutableSandboxedEnvironment):
         self.filters["join"] = priced.joined_filter(originals["join"])
         self.filters["sum"] = priced.summed(originals["sum"])
         self.filters["regex_replace"] = priced.regex_replace
+        self.filters.update(filters)
         self.filters["__steps"] = priced.bounded_steps
         self.filters["__joined"] = priced.joined
         self.filters["__measured"] = priced.measured

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 from msgspec import convert
 
-from proctor.dialects.lm_eval.jinja import compile_text, field_names, is_template
+from proctor.dialects.lm_eval.jinja import field_names, is_template, rendering
+from proctor.dialects.lm_eval.sandbox import TaskEnvironment
+from proctor.dialects.lm_eval.template_filters import current_budget
 from proctor.dialects.promptfoo.reader import CODE, Config
 from proctor.dialects.tables.reader import decoded
 from proctor.errors import ProctorError, TemplateError
@@ -23,11 +28,6 @@ from proctor.prompts.chat_text import chat_in, is_chat
 _FILES: Final = (".txt", ".md", ".json", ".yaml", ".yml", ".j2", ".jsonl", *CODE)
 _BETWEEN: Final = re.compile(r"^---[ \t]*\r?$", re.MULTILINE)
 """What stands between the prompts of a text file, in a line of its own."""
-_PRINTED: Final = re.compile(r"\{\{(-?)\s*([A-Za-z_]\w*)\s*(\|\s*tojson\s*)?(-?)\}\}")
-"""A variable that is printed as it is, or as JSON."""
-_DUMP: Final = re.compile(r"\|\s*dump\b(?:\(\))?")
-"""What is called ``tojson`` elsewhere."""
-_SHOWN, _DUMPED = "shown__", "dumped__"
 _LONGEST_NAME = 40  # characters: what a table of results has room for
 
 
@@ -75,18 +75,42 @@ class PromptText:
 
 
 def seen(variables: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what templates see of variables: texts without the end of their last line, each as printed and as JSON."""
-    said = {name: each.removesuffix("\n") if isinstance(each, str) else each for name, each in variables.items()}
-    shown = {name: each if isinstance(each, str) else _printed(each) for name, each in said.items()}
-    return {**said, _SHOWN: shown, _DUMPED: {name: _dumped(each) for name, each in said.items()}}
+    """Return what templates see of variables: texts without the end of their last line."""
+    return {name: each.removesuffix("\n") if isinstance(each, str) else each for name, each in variables.items()}
 
 
 def _printed(value: Any) -> str:
-    return "" if value is None else _dumped(value)
+    """Return a value as JavaScript makes a text of it, which Nunjucks prints."""
+    if isinstance(value, Mapping):
+        return "[object Object]"
+    if isinstance(value, list | tuple):
+        current_budget().hold(len(value))
+        return ",".join(map(_printed, value))
+    if value is None or isinstance(value, bool):
+        return "" if value is None else str(value).lower()
+    return _number(value) if isinstance(value, int | float) else str(value)
 
 
-def _dumped(value: Any) -> str:
-    return json.dumps(_whole(value), ensure_ascii=False, default=str, separators=(",", ":"))
+_MOST_WRITTEN_OUT: Final = 21
+_MOST_ZEROS: Final = 6
+"""Digits before the point, and zeros behind it, of a number that JavaScript writes without an exponent."""
+
+
+def _number(value: float) -> str:
+    if not math.isfinite(value):
+        return {math.inf: "Infinity", -math.inf: "-Infinity"}.get(value, "NaN")
+    sign, digits, exponent = Decimal(repr(float(value))).normalize().as_tuple()
+    before = len(digits) + int(exponent)
+    if not value or -_MOST_ZEROS < before <= _MOST_WRITTEN_OUT:
+        return f"{Decimal((sign * bool(value), digits, int(exponent))):f}"
+    first, *rest = map(str, digits)
+    return f"{'-' * sign}{first}{'.' * bool(rest)}{''.join(rest)}e{before - 1:+d}"
+
+
+def _dumped(value: Any, spaces: int | None = None) -> str:
+    """Return a value as JSON, whose numbers are written as JavaScript does: without ``.0``."""
+    between = (",", ":" if spaces is None else ": ")
+    return json.dumps(_whole(value), ensure_ascii=False, default=str, separators=between, indent=spaces)
 
 
 def _whole(value: Any) -> Any:
@@ -105,21 +129,38 @@ def filled(value: Any, variables: Mapping[str, Any]) -> Any:
     return _rendering(value)(seen(variables))
 
 
-def _ours(text: str) -> str:
-    """Return a template that prints variables as promptfoo does: lists as JSON, ``true`` and no ``True``."""
-    names = _names(text)
+def _rounded(value: float, precision: int = 0, method: str = "round") -> float:
+    """Return a number as JavaScript rounds it: halves go up."""
+    factor = 10.0**precision
+    way = {"ceil": math.ceil, "floor": math.floor}.get(method, lambda scaled: math.floor(scaled + 0.5))
+    return float(way(value * factor) / factor)
 
-    def printed(found: re.Match[str]) -> str:
-        opening, name, dumped, closing = found.groups()
-        if name not in names:  # of a loop
-            return found[0]
-        return f"{{{{{opening} {_DUMPED if dumped else _SHOWN}.{name} {closing}}}}}"
 
-    return _PRINTED.sub(printed, _DUMP.sub("| tojson", text))
+class _Nunjucks(TaskEnvironment):
+    """The sandbox, with what members of JavaScript's values are called."""
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        """Return a member; ``length`` is that of texts and lists."""
+        is_long = attribute == "length" and isinstance(obj, str | list | tuple)
+        return len(obj) if is_long else super().getattr(obj, attribute)
+
+
+@cache
+def _nunjucks() -> TaskEnvironment:
+    return _Nunjucks(
+        _printed,
+        {
+            "dump": _dumped,
+            "string": _printed,
+            "round": _rounded,
+            "safe": lambda value: value,
+            "reverse": lambda value: value[::-1],
+        },
+    )
 
 
 def _names(text: str) -> frozenset[str]:
-    return field_names(_DUMP.sub("| tojson", text))
+    return field_names(text, _nunjucks)
 
 
 def _texts(content: Any) -> Iterator[str]:
@@ -133,7 +174,7 @@ def _texts(content: Any) -> Iterator[str]:
 def _rendering(content: Any) -> Callable[[Mapping[str, Any]], Any]:
     """Return the function that fills every text of a content."""
     if isinstance(content, str):
-        return compile_text(_ours(content)) if is_template(content) else lambda _: content
+        return rendering(content, _nunjucks) if is_template(content) else lambda _: content
     if isinstance(content, list):
         entries = [_rendering(each) for each in content]
         return lambda row: [each(row) for each in entries]
@@ -204,16 +245,14 @@ def _decoding(config: Config, said: Mapping[str, Any], path: str) -> Decoding:
         why = f"of a prompt's config these are: {', '.join(sorted(_DECODING | _PENALTIES))}"
         other = next(iter(said.keys() - _DECODING - _PENALTIES), "") if isinstance(said, Mapping) else said
         raise config.refuse(f"'{other}' is not obeyed", path, why=why, hint="say it in the config of the provider")
-    if said.get("temperature") == 0 and "temperature" in str(config.list_of("providers", "targets")):
-        why = "temperature 0 is what is meant where nothing is said, so that the provider's would count"
-        raise config.refuse("a prompt's temperature 0 is not obeyed", path, why=why, hint="leave the provider's out")
     stop = said.get("stop") or ()
     fields = {
         **{name: said[name] for name in _DECODING & said.keys()},
         "stop": (stop,) if isinstance(stop, str) else stop,
     }
     try:
-        return convert({**fields, "extra": {name: said[name] for name in _PENALTIES & said.keys()}}, Decoding)
+        zero = {"temperature"} if said.get("temperature") == 0 else set()  # said, and not what stands for nothing said
+        return convert({**fields, "extra": {name: said[name] for name in (_PENALTIES | zero) & said.keys()}}, Decoding)
     except msgspec.ValidationError as error:
         raise config.refuse("the prompt's config cannot be read", path, why=str(error)) from None
 

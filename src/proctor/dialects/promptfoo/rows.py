@@ -155,7 +155,8 @@ class Tests:
         if (code := next((options[each] for each in _TRANSFORMS if options.get(each)), None)) is not None:
             said[TRANSFORM] = self._transform(code, f"{path}.options.transform")
         listed = not options.get("disableVarExpansion")
-        values = [each if listed and isinstance(each, list) else [each] for each in variables.values()]
+        lists = [listed and isinstance(each, list) and isinstance((*each, None)[0], str) for each in variables.values()]
+        values = [each if is_list else [each] for each, is_list in zip(variables.values(), lists, strict=True)]
         if (count := prod(map(len, values))) > MOST_ROWS:
             raise self.config.refuse(f"the variables make {count:,} tests", path, why=f"{MOST_ROWS:,} at most are made")
         for chosen in product(*values):

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 
 eval_logger = logging.getLogger("lm_eval")
+SPACING = " " * 47
+"""Below what a logged line begins with."""
 
 
 def weighted_f1_score(items: Iterable[tuple[Any, Any]]) -> float:
@@ -137,9 +139,9 @@ def make_disjoint_window(pair: tuple[list[int], list[int]]) -> tuple[list[int], 
     return given[: len(given) - (len(predicted) - 1)], predicted
 
 
-def setup_logging(verbosity: int | str = logging.INFO) -> None:
-    """Set how much lm-eval's logger says."""
-    eval_logger.setLevel(verbosity)
+def setup_logging(verbosity: int | str | None = logging.INFO) -> None:
+    """Set how much lm-eval's logger says; ``None``, which its parser has where nobody says it, is INFO."""
+    eval_logger.setLevel(logging.INFO if verbosity is None else verbosity)
 
 
 def make_table(result_dict: Mapping[str, Any], column: str = "results", sort_results: bool = False) -> str:

@@ -8,6 +8,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+from proctor.dialects.lm_eval.classes.older_samplers import demo_messages, demo_text, joined_turns, older_sampler
 from proctor.dialects.lm_eval.classes.samplers import get_sampler
 from proctor.dialects.lm_eval.classes.task import Splits, Task
 from proctor.dialects.lm_eval.config import FewshotConfig, TaskConfig
@@ -25,6 +26,7 @@ from proctor.dialects.lm_eval.prompts import (
     single_message,
     turn_pieces,
 )
+from proctor.dialects.lm_eval.samplers import lays_out_demos
 from proctor.dialects.lm_eval.task_fields import TaskFields, checked_choices, compile_fields
 from proctor.errors import TemplateError, UsageError
 from proctor.guests.lm_eval.filters import FilterEnsemble, build_filter_ensemble
@@ -40,6 +42,8 @@ class ConfigurableTask(Task):
     VERSION: Any = "Yaml"
     OUTPUT_TYPE: str | None = None
     CONFIG: ClassVar[Mapping[str, Any] | None] = None
+
+    _fields: tuple[Any, TaskFields] | None = None
 
     uncalled: ClassVar[Mapping[str, str]] = {
         **dict.fromkeys(
@@ -62,7 +66,8 @@ class ConfigurableTask(Task):
         if self._config.filter_list is not None:
             self._filters = [_ensemble(each) for each in self._config.filter_list]
         kind = value_of(self._config.fewshot.sampler, "fewshot_config.sampler")
-        self.sampler = (get_sampler(kind) if isinstance(kind, str) else kind)(list(self.fewshot_docs() or ()), rnd=None)
+        kind, pool = get_sampler(kind) if isinstance(kind, str) else kind, list(self.fewshot_docs() or ())
+        self.sampler = older_sampler(kind, pool, self) if lays_out_demos(kind) else kind(pool, rnd=None)
         self.VERSION = (self._config.metadata or {}).get("version", type(self).VERSION)
         self.OUTPUT_TYPE = self._config.output_type
         named = ("dataset", "_filters", "sampler", "VERSION", "OUTPUT_TYPE")
@@ -114,11 +119,14 @@ class ConfigurableTask(Task):
             return samples() if callable(samples) else samples
         return super().fewshot_docs()
 
-    @cached_property
+    @property
     def fields(self) -> TaskFields:
-        """What the keys take from a document, compiled."""
-        docs = list(self.eval_docs or ())  # a class that is tried without documents has none
-        return compile_fields(self._config, list(docs[0]) if docs else [])
+        """What the keys take from a document, compiled anew where a sampler has changed how to ask."""
+        if self._fields is None or self._fields[0] is not self._config.doc_to_text:
+            docs = list(self.eval_docs or ())  # a class that is tried without documents has none
+            made = compile_fields(self._config, list(docs[0]) if docs else [])
+            self._fields = self._config.doc_to_text, made
+        return self._fields[1]
 
     def doc_to_text(self, doc: Any, doc_to_text: Any = None) -> Any:
         """Return the question; ``doc_to_text`` is another specification of it."""
@@ -197,8 +205,15 @@ class ConfigurableTask(Task):
         config = self._config
         system = joined(system_instruction, self._description(doc), config.fewshot_delimiter)
         is_own = config.fewshot.split == config.test_split
-        shown = self.sampler.sample(num_fewshot, eval_doc=doc if is_own else None) if num_fewshot else []
-        demos = [make_demo(self._pieces(each, number)) for number, each in enumerate(shown)]
+        in_chat = chat_template if apply_chat_template else None
+        demos, text, turns = [], "", []
+        if num_fewshot and not lays_out_demos(type(self.sampler)):
+            shown = self.sampler.sample(num_fewshot, eval_doc=doc if is_own else None)
+            demos = [make_demo(self._pieces(each, number)) for number, each in enumerate(shown)]
+        elif num_fewshot and in_chat is None:
+            text = demo_text(self.sampler, doc, num_fewshot, gen_prefix)
+        elif num_fewshot:
+            turns = demo_messages(self.sampler, doc, num_fewshot, gen_prefix, multiturn=fewshot_as_multiturn)
         choices = self.doc_to_choice(doc) if self._has_choices() else None
         question: Any = self.doc_to_text(doc)
         if isinstance(question, int) and choices:
@@ -207,12 +222,16 @@ class ConfigurableTask(Task):
             last = [turn_pieces(question, None, choices, gen_prefix, (config.target_delimiter, ""))]
         laid_out = []
         for pieces in last:
-            if apply_chat_template and chat_template is not None:
+            if in_chat is not None:
                 lay_out = multiturn_messages if fewshot_as_multiturn else single_message
-                laid_out.append(chat_template(lay_out(system, demos, pieces), add_generation_prompt=not gen_prefix))
+                messages = lay_out(system, demos, pieces)
+                if turns:
+                    opening = [{"role": "system", "content": system}] if system else []
+                    messages = [*opening, *joined_turns(turns, lay_out("", [], pieces))]
+                laid_out.append(in_chat(messages, add_generation_prompt=not gen_prefix))
             else:
                 plain = "".join(each.text + each.delimiter for each in pieces)
-                laid_out.append(f"{system}{''.join(each.text for each in demos)}{plain}")
+                laid_out.append(f"{system}{text}{''.join(each.text for each in demos)}{plain}")
         return laid_out if isinstance(question, int) and choices else laid_out[0]
 
     def build_qa_turn(
@@ -314,7 +333,8 @@ class ConfigurableTask(Task):
 
     @cached_property
     def _scorer(self) -> DocumentScorer:
-        single, _ = metrics_of(self._config)
+        by_code = any(name == "process_results" for _, name in brought(type(self)))  # scores of choices are named there
+        single, _ = metrics_of(self._config, by_code=by_code and self._config.output_type == "multiple_choice")
         return DocumentScorer(self._config, self._view, single, make_pipelines(self._config.filter_list)[0])
 
     @property
@@ -322,7 +342,7 @@ class ConfigurableTask(Task):
         """Functions of the metrics by name, for overrides that begin as a copy of lm-eval's; nothing can be put in."""
         own = {each.name: each.function for each in self._scorer.metrics}
         known = {} if self._config.process_results else metric_registry
-        return MappingProxyType({name: function or known.get(name) for name, function in own.items()})
+        return MappingProxyType({name: function or known.get(name, None) for name, function in own.items()})
 
     @property
     def _metric_fn_kwargs(self) -> Mapping[str, Mapping[str, Any]]:
@@ -386,7 +406,7 @@ def plain_config(task: Any) -> TaskConfig | None:
     return deepcopy(task.config) if is_as_made and not vars(task).keys() - UNASKED - made.keys() else None
 
 
-UNASKED = frozenset(("_config", "_instances", "fewshot_rnd", "fewshot_seed", "fields", "_scorer", "_made"))
+UNASKED = frozenset(("_config", "_instances", "fewshot_rnd", "fewshot_seed", "_fields", "_scorer", "_made"))
 """What a task keeps of itself that changes nothing of what it asks."""
 
 
