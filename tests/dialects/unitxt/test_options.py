@@ -189,7 +189,7 @@ def test_what_a_row_shows_and_what_it_chooses_between_is_what_its_template_names
         prediction_type="str",
         metrics=["metrics.accuracy"],
     )
-    card = TaskCard(loader={"__type__": "load_from_dictionary", "data": {"test": []}}, task=asked)
+    card = TaskCard(loader={"__type__": "load_from_dictionary", "data": {"test": [{"question": "?"}]}}, task=asked)
     choosing = MultipleChoiceTemplate(
         input_format="{question} {choices}", choices_field="options", target_field="answer"
     )
