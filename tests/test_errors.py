@@ -105,3 +105,10 @@ def test_a_package_of_data_that_is_not_installed_is_named_with_its_extra(name):
 def test_another_module_that_is_not_there_is_a_fault_of_ours():
     with pytest.raises(ModuleNotFoundError), extras_named():
         raise ModuleNotFoundError("No module named 'proctor.gone'", name="proctor.gone")
+
+
+def test_a_place_is_added_where_a_problem_has_none():
+    placed = Diagnostic("wrong", Location("a.yaml", 3), path="$.a")
+    assert placed.at(Location("b.yaml"), "$.b") == placed
+    assert Diagnostic("wrong").at(Location("b.yaml"), "$.b") == Diagnostic("wrong", Location("b.yaml"), path="$.b")
+    assert Diagnostic("wrong", path="$.a").at(Location("b.yaml")) == Diagnostic("wrong", Location("b.yaml"), path="$.a")

@@ -87,7 +87,7 @@ cli._subparsers.choices["run"].add_argument("--depth", type=int)
 args = cli.parse_args()
 assert (args.tasks, args.limit, args.seed, args.batch_size) == (["writes,chooses"], 2.0, [7] * 4, "3"), args
 args.model_args["depth"] = args.depth
-cli.execute(args)
+args.func(args)
 """,
 }
 

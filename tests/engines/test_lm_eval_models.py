@@ -98,6 +98,7 @@ def test_keys_and_headers():
     [
         ({"verify_certificate": False}, "verify_certificate"),
         ({"ca_cert_path": "/x.pem"}, "ca_cert_path"),
+        ({"custom_prefix_token_id": 1}, "prefix_token="),
         ({"num_concurent": 3}, "num_concurent"),
     ],
 )

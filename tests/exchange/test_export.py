@@ -128,6 +128,16 @@ def test_results_of_lm_eval_have_names_and_errors(run, tmp_path):
     assert document["higher_is_better"]["samples.sentiment"]["f1_macro"] is True
 
 
+def test_logs_of_inspect_say_how_often_and_of_which_rows_each_exam_was_asked(run, tmp_path):
+    export(run, "inspect", tmp_path)
+    logs = [json.loads(each.read_text()) for each in sorted(tmp_path.rglob("*.json"))]
+    assert {each["eval"]["config"]["epochs"] for each in logs} == {1}
+    for each in logs:
+        assert len(each["samples"]) == each["eval"]["dataset"]["samples"] == each["results"]["total_samples"] == 6
+        assert [one["epoch"] for one in each["samples"]] == [1] * 6
+        assert [one["id"] for one in each["samples"]] == each["eval"]["dataset"]["sample_ids"]
+
+
 # -- .eval_results ------------------------------------------------------------------------------------------------------
 
 

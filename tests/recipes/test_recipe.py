@@ -432,3 +432,12 @@ def test_a_card_without_a_task_is_named():
         DatasetRecipe(card=bare).plan()
     assert caught.value.diagnostics[0].path == "$.card.task"
     assert DatasetRecipe(card=bare, task=TASK).plan().task is TASK
+
+
+def test_a_recipe_says_where_its_template_comes_from():
+    made = card()
+    assert (DatasetRecipe(card=made).has_card_templates, DatasetRecipe(card=made).has_no_templates) == (True, True)
+    bare = TaskCard(loader=made.loader, task=TASK)
+    assert not DatasetRecipe(card=bare, template=TEMPLATE).has_card_templates
+    assert not DatasetRecipe(card=made, template=TEMPLATE).has_no_templates
+    assert not DatasetRecipe(card=made, template_card_index=0).has_no_templates

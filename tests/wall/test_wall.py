@@ -12,7 +12,7 @@ from tests_commands import proctor
 from proctor import wall
 from proctor.prison.inside import kernel
 from proctor.settings import settings
-from proctor.wall import raising, rules_for, what_can_stand
+from proctor.wall import raising, rules, rules_for, what_can_stand
 
 sys.path.insert(0, str(Path(__file__).parent))
 import strangers
@@ -156,6 +156,18 @@ def test_rules_leave_out_what_is_hidden_links_and_tokens(work, tmp_path, monkeyp
     assert str(tmp_path) in found.shown
     assert str(home / "hub") in found.writable
     assert str(tmp_path / "cache" / "state") not in found.writable
+
+
+@pytest.mark.parametrize("words", [["--model", "vllm"], ["--model=vllm"], ["-m", "vllm/org/model"]])
+def test_workers_of_vllm_see_themselves_and_keep_what_they_compile(words, tmp_path, monkeypatch):
+    monkeypatch.setattr(rules, "accelerators", list)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    found = rules_for(["run", "exam.yaml", *words], str(tmp_path / "scratch"))
+    assert {"/proc", "/sys/bus"} <= set(found.readable)
+    assert str(tmp_path / "cache" / "vllm") in found.writable
+    other = rules_for(["run", "exam.yaml", "--model", "hf"], str(tmp_path / "scratch"))
+    assert not {"/proc", "/sys/bus"} & set(other.readable)
+    assert str(tmp_path / "cache" / "vllm") not in other.writable
 
 
 def test_a_token_of_the_hub_is_taken_before_the_wall(tmp_path, monkeypatch):

@@ -113,8 +113,7 @@ _WITHOUT_EFFECT = {
         "max_batch_size": "each request is sent by itself, num_concurrent at once",
         "max_length": "the server knows its length: a prompt that is too long is a failure, and never cut",
         "truncate": "a prompt that is too long is a failure, and never cut",
-        "add_bos_token": "the server adds its own first token",
-        "custom_prefix_token_id": "the server adds its own first token",
+        "add_bos_token": "the server decides whether it adds a first token; prefix_token=TEXT is one of your own",
         "eos_string": "the server ends at its own last token",
         "max_images": "all pictures of an instance are sent",
         "device": "no model is loaded here",
@@ -146,7 +145,10 @@ _IDLE_WITHOUT_MODEL = {
 }
 
 _CANNOT = {
-    "server": {"ca_cert_path": "the certificates of the system are used: set SSL_CERT_FILE to another file"},
+    "server": {
+        "ca_cert_path": "the certificates of the system are used: set SSL_CERT_FILE to another file",
+        "custom_prefix_token_id": "a server reads texts: say that of the token, as in prefix_token=<|endoftext|>",
+    },
     "hf": {
         "softmax_dtype": "likelihoods are computed in the precision that hf chooses",
         "mixed_precision_dtype": "use dtype",

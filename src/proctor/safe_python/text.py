@@ -133,7 +133,7 @@ class _BoundedFormatter(Formatter):
         return super().get_field(field_name, args, kwargs)
 
     def convert_field(self, value: Any, conversion: Any) -> Any:
-        return value if conversion is None else format_value(value, _known(conversion), "", self._budget)
+        return value if conversion is None else format_value(value, known(conversion), "", self._budget)
 
     def format_field(self, value: Any, format_spec: str) -> str:
         made = format_value(value, None, format_spec, self._budget)
@@ -142,8 +142,9 @@ class _BoundedFormatter(Formatter):
         return made
 
 
-def _known(conversion: str) -> str:
-    if conversion not in ("s", "r", "a"):
+def known(conversion: str | None) -> str | None:
+    """Return what stands behind ``!`` in a field; it is refused where Python knows no such conversion."""
+    if conversion not in (None, "s", "r", "a"):
         raise ValueError(f"Unknown conversion specifier {conversion}")
     return conversion
 

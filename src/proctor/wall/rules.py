@@ -54,6 +54,9 @@ _OF_DEVICES = (
 _COMPILED = ("~/.nv", "~/.triton", "~/.cache/vllm", "~/.config/vllm", "~/.cache/flashinfer", "~/.cache/torch")
 _COMPILED_IN = ("CUDA_CACHE_PATH", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "TORCH_HOME", "VLLM_CACHE_ROOT")
 """Where engines keep what they compile for an accelerator, and variables that name other places."""
+_WITH_WORKERS = "vllm"
+"""The engine whose workers are processes: each looks at itself in ``/proc``, under a number that nobody knows before.
+Of processes outside of the wall the kernel shows no memory, no variables and no files there."""
 _OF_CACHE = ("catalogs", "databases", "exams", "fetched", "indexes", "lm_eval", "models", "object_storage")
 """Folders of the cache that are written; what else lies there (``state``) is not."""
 _BUNDLES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
@@ -136,9 +139,12 @@ def rules_for(words: Sequence[str], scratch: str, needs: Needs = Needs()) -> Rul
         *granted("write"),
         *needs.folders,
     ]
-    if devices := accelerators():
+    has_workers = any(_WITH_WORKERS in re.split(r"[=/]", word) for word in words)
+    if (devices := accelerators()) or has_workers:
         readable += _OF_DEVICES
-        writable += [*devices, *_made([*_COMPILED, *filter(None, map(os.environ.get, _COMPILED_IN))])]
+        writable += [*devices, *_made([*_compiled(), *filter(None, map(os.environ.get, _COMPILED_IN))])]
+    if has_workers:
+        readable.append("/proc")
     if needs.trusts:
         readable.append(_EVERYTHING)
         writable += [*_OF_LIBRARIES, *_other_caches()]
@@ -157,6 +163,15 @@ _EVERYTHING = os.path.join(os.sep, ".")  # noqa: PTH118 - the root, where somebo
 def accelerators() -> list[str]:
     """Return the device nodes through which programs use GPUs."""
     return [str(each) for pattern in _DEVICES for each in Path("/dev").glob(pattern)]
+
+
+def _compiled() -> Iterator[str]:
+    """Yield where engines keep what they compile, also where the user keeps caches and settings elsewhere."""
+    for place in _COMPILED:
+        yield place
+        for folder, variable in (("~/.cache", "XDG_CACHE_HOME"), ("~/.config", "XDG_CONFIG_HOME")):
+            if place.startswith(f"{folder}/") and (own := os.environ.get(variable)):
+                yield place.replace(folder, own, 1)
 
 
 def _bundles() -> Iterator[str]:

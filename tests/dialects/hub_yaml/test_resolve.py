@@ -184,6 +184,34 @@ def test_the_order_of_choices_follows_the_seed(hub):
     )
 
 
+def test_solvers_put_words_around_the_question(hub):
+    words = {"name": "prompt_template", "args": {"template": "{prompt} ({topic}, {level})", "level": "easy"}}
+    solvers = [
+        {"name": "system_message", "args": {"template": "About {topic}."}},
+        {"name": "chain_of_thought", "args": {"template": "{prompt} Think!"}},
+        words,
+        {"name": "use_tools"},
+        {"name": "user_message", "args": {"template": "Of {topic}?"}},
+        {"name": "generate"},
+    ]
+    put(hub, [{**TASKS[0], "solvers": solvers}])
+    (exam,) = resolve_tasks(["hf/org/data"], ExamOptions(limit=1))
+    (question,) = exam.questions()
+    assert [(each["role"], each["content"]) for each in question.requests[0].prompt.messages] == [
+        ("system", "About x."),
+        ("user", "What comes after 0? Think! (x, easy)"),
+        ("user", "Of x?"),
+    ]
+
+
+def test_a_file_with_problems_is_left_out_of_the_list(hub, capsys):
+    for name in ("aaa", "zzz"):
+        (hub / "org" / name).mkdir()
+        (hub / "org" / name / "eval.yaml").write_text("tasks: []\n")
+    assert main(["ls", "hf/*"]) == 0
+    assert "hf/org/data/write" in capsys.readouterr().out
+
+
 # -- judges ---------------------------------------------------------------------------------------------------------
 
 JUDGED = [{"field_spec": FIELDS, "solvers": [{"name": "generate"}], "scorers": [{"name": "model_graded_qa"}]}]
@@ -263,6 +291,18 @@ def problems(folder, task, **more):
         ({"epoch_reducer": "average"}, "no reducer 'average'"),
         ({"field_spec": {**FIELDS, "sandbox": "box"}}, "sandbox has no effect"),
         ({"field_spec": {**FIELDS, "inpt": "x"}}, "did you mean 'input'"),
+        ({"field_spec": None}, "a task needs a field_spec"),
+        ({"field_spec": {**FIELDS, "metadata": "topic"}}, "it is a list of names of columns"),
+        ({"field_spec": {**FIELDS, "choices": [1]}}, "it is a list of names of columns"),
+        ({"field_spec": {**FIELDS, "input": 3}}, "input is 3"),
+        ({"shuffle_choices": "yes"}, "it is true or false"),
+        ({"solvers": []}, "a task needs solvers"),
+        ({"solvers": ["generate"]}, "a solver has a name"),
+        ({"scorers": [{"name": "match", "args": ["end"]}]}, "is not a mapping of names to values"),
+        ({"scorers": [{"name": "match", "arg": {}}]}, "did you mean 'args'"),
+        ({"solvers": [{"name": "prompt_template", "args": {"template": "{prompt!x}"}}, {"name": "generate"}]}, "Unknown conversion specifier x"),
+        ({"solvers": [{"name": "multiple_choice", "args": {"template": "{question}"}}]}, "lacks {question} or {choices}"),
+        ({"solvers": [{"name": "system_message", "args": {"template": 3}}, {"name": "generate"}]}, "not text"),
     ],
 )  # fmt: skip
 def test_every_problem_has_its_place(hub, task, words):

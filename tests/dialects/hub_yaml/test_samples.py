@@ -22,3 +22,59 @@ def test_a_row_without_an_answer_fails_and_is_not_asked_for_none(value: Any, cho
 @pytest.mark.parametrize("value, target", [("None", "None"), (0, "0"), (2.5, "2.5"), ("", "")])
 def test_what_is_an_answer_stays_one(value: Any, target: str) -> None:
     assert sample_of({"q": "?", "a": value}, FieldSpec(input="q", target="a"))["target"] == target
+
+
+TALK = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Who?"}]
+PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA"}}
+
+
+@pytest.mark.parametrize(
+    "row, fields, found",
+    [
+        ({"q": "Who?"}, {}, "Who?"),
+        ({"q": TALK}, {}, TALK),
+        (
+            {"q": "Who?", "i": PICTURE["image_url"]["url"]},
+            {"input_image": "i"},
+            [{"role": "user", "content": [{"type": "text", "text": "Who?"}, PICTURE]}],
+        ),
+        ({"q": "Who?", "i": None}, {"input_image": "i"}, "Who?"),
+        ({"q": "Who?", "i": ""}, {"input_image": "i"}, "Who?"),
+    ],
+)
+def test_a_question_is_a_text_messages_or_a_text_with_a_picture(row: Any, fields: Any, found: Any) -> None:
+    made = FieldSpec(input="q", target="literal:me", **fields)
+    sample = sample_of(row, made)
+    assert (sample["input"], sample["target"]) == (found, "me")
+
+
+@pytest.mark.parametrize(
+    "row, fields, told",
+    [
+        ({"q": 3}, {}, "the column 'q' holds a int"),
+        ({"q": []}, {}, "the column 'q' holds a list"),
+        ({"q": [{"role": "boss", "content": "Who?"}]}, {}, "the column 'q' holds a list"),
+        ({"q": [{"role": "user", "content": 3}]}, {}, "the column 'q' holds a list"),
+        ({"q": "Who?", "i": 3}, {"input_image": "i"}, "the column 'i' has to hold addresses of images"),
+        ({"q": TALK, "i": "a"}, {"input_image": "i"}, "the column 'i' has to hold addresses of images"),
+        ({"q": "Who?", "a": 26, "c": ["x"]}, {"target": "a", "choices": "c"}, "the column 'a' is 26"),
+        ({"q": "Who?", "a": -1, "c": ["x"]}, {"target": "a", "choices": "c"}, "positions of choices are 0 to 25"),
+        ({"q": "Who?", "c": ["x", 1]}, {"choices": "c"}, "choices are a list of texts"),
+        ({"q": "Who?", "c": "xy"}, {"choices": "c"}, "choices are a list of texts"),
+        ({"q": "Who?"}, {"metadata": ("topic",)}, "the row has no column 'topic'"),
+    ],
+)
+def test_what_a_row_cannot_be_asked_for_is_said(row: Any, fields: Any, told: str) -> None:
+    with pytest.raises(DataError, match=told):
+        sample_of(row, FieldSpec(**{"input": "q", "target": "literal:me", **fields}))
+
+
+@pytest.mark.parametrize(
+    "choices, found",
+    [("c", ["x", "y"]), (("one", "two"), ["1", "2"]), ("none", []), (None, [])],
+)
+def test_choices_stand_in_one_column_or_in_several(choices: Any, found: list[str]) -> None:
+    row = {"q": "Who?", "a": 25, "c": ["x", "y"], "one": "1", "two": "2", "none": None}
+    sample = sample_of(row, FieldSpec(input="q", target="a", choices=choices, metadata=("one",)))
+    assert (sample["choices"], sample["metadata"]) == (found, {"one": "1"})
+    assert sample["target"] == ("25" if choices is None else "Z")

@@ -99,6 +99,12 @@ def test_assertions_are_weighed_and_told(write, tmp_path):
             {"o": {"k": [1, "a"]}},
             '1,a a,1 [\n 1,\n "a"\n]',
         ),
+        (
+            "{{ a | round }} {{ b | round }} {{ c | round(1) }} {{ a | round(0, 'floor') }}",
+            {"a": 2.5, "b": -2.5, "c": 1.25},
+            "3 -2 1.3 2",
+        ),
+        ("{{ s.length }}{% if o.k.length > 1 %} {{ o.k.length }}{% endif %}", {"s": "abc", "o": {"k": [1, 2]}}, "3 2"),
         ("{{a | dump}} {{b}}|", {"a": {"k": [1.0, None]}, "b": "a line\n"}, '{"k":[1,null]} a line|'),
         ("{% if flag %}yes{% else %}no{% endif %}", {"flag": False}, "no"),
         ("{% for each in list %}{{ each }};{% endfor %}", {"list": [["p", "q"], 1]}, "p,q;1;"),

@@ -16,7 +16,7 @@ from proctor.artifacts import fetch_artifact
 from proctor.engines.engine_registry import make_engine
 from proctor.engines.http.openai_engine import OpenAIEngine, normal_url
 from proctor.engines.http.transport import Reply
-from proctor.errors import UnsupportedRequestError, ValidationError
+from proctor.errors import UnsupportedRequestError, UsageError, ValidationError
 from proctor.ir import Choose, Decoding, Generate, Likelihood, Pair, Prompt, Rolling
 from proctor.testing import Fault, Faults, FaultServer
 from proctor.testing.answers import log_probability, prompt_text
@@ -197,6 +197,46 @@ def test_rolling_leaves_out_only_the_first_token(scoring):
         log_probability("one", " two") + log_probability("one two", " three")
     )
     assert response.scores[0].token_count == 2
+
+
+def test_a_first_token_that_is_left_out_is_said_once(scoring, heard):
+    ways = [scored(scoring, each).way for each in (Rolling("one two"), Rolling("three four"), Rolling("a b", False))]
+    assert ways == ["echo without the first token"] * 2 + [""]
+    assert heard.text.count("the token is left out") == 1
+    assert "prefix_token=TEXT" in heard.text
+
+
+def test_choices_without_a_context_say_it_too(scoring):
+    assert scored(scoring, Choose((Pair(Prompt(""), "one two"), Pair(Prompt(""), "two one")))).way
+    assert not scored(scoring, Choose((Pair(Prompt("x"), " one"), Pair(Prompt("x"), " two")))).way
+
+
+def test_first_tokens_count_behind_the_one_that_the_model_begins_with(heard):
+    with FaultServer() as server:
+        engine = OpenAIEngine(model="m", base_url=server.url, endpoint="completions", prefix_token="<s>")
+        whole, part, continued = (scored(engine, each) for each in (
+            Rolling(" one two"),
+            Choose((Pair(Prompt(""), " one"), Pair(Prompt("The"), " sky"))),
+            Rolling("one two", False),
+        ))  # fmt: skip
+        without = OpenAIEngine(model="m", base_url=server.url, endpoint="completions")
+        assert engine.identity != without.identity
+        assert "prefix_token" not in without.identity_values()
+    assert whole.scores[0].log_likelihood == pytest.approx(
+        log_probability("<s>", " one") + log_probability("<s> one", " two")
+    )
+    assert [each.log_likelihood for each in part.scores] == [
+        log_probability("<s>", " one"),
+        log_probability("The", " sky"),
+    ]
+    assert continued.scores[0].token_count == 1
+    assert not heard.text
+
+
+@pytest.mark.parametrize("more", [{}, {"endpoint": "chat"}, {"endpoint": "completions", "scoring": "prompt_logprobs"}])
+def test_a_prefix_that_nobody_would_read_is_refused(more):
+    with pytest.raises(UsageError, match="prefix_token would decide nothing"):
+        OpenAIEngine(model="m", base_url="http://127.0.0.1:9", prefix_token="<s>", **more)
 
 
 def test_a_single_token_without_context_has_no_likelihood():

@@ -516,6 +516,8 @@ class Caching(LLM):
             named = [name for name in NAMES if getattr(each, name) is not None and name not in self.knows]
             assert not named, f"unexpected keyword argument {named}"
             assert each.trace_decode_token_ids is None or self.arguments.get("enable_trace_replay")
+            if each.logprob_token_ids is not None and each.logprobs not in (None, len(each.logprob_token_ids)):
+                raise ValueError("when both logprobs and logprob_token_ids are set, logprobs must equal their number")
         if self.habit == "reads no prompts" and any(each.prompt_logprobs is not None for each in several):
             raise ValueError("prompt_logprobs is not supported")
         return super().generate(*arguments, **options)

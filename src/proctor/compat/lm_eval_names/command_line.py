@@ -64,6 +64,7 @@ class HarnessCLI:
 
     def __init__(self) -> None:
         self._parser = argparse.ArgumentParser(prog="lm-eval")
+        self._parser.set_defaults(func=self.execute)
         self._subparsers = self._parser.add_subparsers(dest="command")
         _filled(self._subparsers.add_parser("run"), of_today=True)
         for name in ("ls", "validate"):

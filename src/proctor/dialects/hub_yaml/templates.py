@@ -12,7 +12,7 @@ from typing import Any
 
 from proctor.errors import ProctorError, TemplateError
 from proctor.safe_python.budget import Budget, RefusalError
-from proctor.safe_python.text import format_value
+from proctor.safe_python.text import format_value, known
 
 Said = tuple[str | int, ...]
 """Words, and the numbers of answers that stand between them."""
@@ -43,10 +43,10 @@ def pieces_of(template: str, owner: str) -> list[tuple[str, str | None, str, str
     """Return literals and fields of a template.
 
     Raises:
-        TemplateError: Its braces do not match.
+        TemplateError: Its braces do not match, or there is no such conversion.
     """
     try:
-        return [(text, field, spec or "", how) for text, field, spec, how in Formatter().parse(template)]
+        return [(text, field, spec or "", known(how)) for text, field, spec, how in Formatter().parse(template)]
     except ValueError as error:
         raise TemplateError(
             f"the template of {owner} cannot be read", why=str(error), hint="write {{ and }} for literal braces"

@@ -129,11 +129,33 @@ def filled(value: Any, variables: Mapping[str, Any]) -> Any:
     return _rendering(value)(seen(variables))
 
 
+def _rounded(value: float, precision: int = 0, method: str = "round") -> float:
+    """Return a number as JavaScript rounds it: halves go up."""
+    factor = 10.0**precision
+    way = {"ceil": math.ceil, "floor": math.floor}.get(method, lambda scaled: math.floor(scaled + 0.5))
+    return float(way(value * factor) / factor)
+
+
+class _Nunjucks(TaskEnvironment):
+    """The sandbox, with what members of JavaScript's values are called."""
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        """Return a member; ``length`` is that of texts and lists."""
+        is_long = attribute == "length" and isinstance(obj, str | list | tuple)
+        return len(obj) if is_long else super().getattr(obj, attribute)
+
+
 @cache
 def _nunjucks() -> TaskEnvironment:
-    return TaskEnvironment(
+    return _Nunjucks(
         _printed,
-        {"dump": _dumped, "string": _printed, "safe": lambda value: value, "reverse": lambda value: value[::-1]},
+        {
+            "dump": _dumped,
+            "string": _printed,
+            "round": _rounded,
+            "safe": lambda value: value,
+            "reverse": lambda value: value[::-1],
+        },
     )
 
 

@@ -31,6 +31,7 @@ from proctor.ir import Answers, Generate, Prompt, Score, content_key
 from proctor.wall import let_ask
 
 DEFAULT_URL = "https://api.openai.com/v1"
+_PREFIX_HINT = "leave it out, or use endpoint=completions with scoring=auto, echo or llamacpp"
 _URL_VARIABLES = ("OPENAI_BASE_URL", "OPENAI_API_URL")
 _VERSION = re.compile(r"v\d")
 _ROUTES = ("/chat/completions", "/completions")
@@ -56,6 +57,9 @@ class OpenAIEngine(HTTPEngine):
             (vLLM's) on completions and chat, or ``llamacpp`` on completions: llama.cpp's server knows no echo, and is
             asked for one token of the continuation after the other. ``auto`` asks the server which one it is: vLLM and
             SGLang are asked for choices by one token where that gives what echo gives, others by echo.
+        prefix_token: Text of the token that a model begins with (``<|endoftext|>``): put before a text that has nothing
+            before it, so that its first token has a likelihood, too. A server whose tokenizer adds such a token
+            (Llama's) needs none; with others the first token is left out, which the results say.
         extra_body: Further fields of every request's body.
         prompt_cache: Whether the provider's cache is told what questions share (``auto``), where that costs less than
             reading it again (Anthropic, Amazon Bedrock, OpenAI from GPT-5.6 on); ``off`` sends nothing of it.
@@ -80,6 +84,7 @@ class OpenAIEngine(HTTPEngine):
     top_logprobs: Annotated[int | None, NON_POSITIONAL] = None
     stream: Annotated[bool, NON_POSITIONAL] = False
     scoring: Annotated[Literal["auto", "echo", "prompt_logprobs", "llamacpp"], NON_POSITIONAL] = "auto"
+    prefix_token: Annotated[str | None, NON_POSITIONAL, Field(min_length=1)] = None
     extra_body: Annotated[dict[str, Any] | None, NON_POSITIONAL] = None
     prompt_cache: Annotated[Literal["auto", "off"], NON_POSITIONAL] = "auto"
     model_id: Annotated[str | None, NON_POSITIONAL] = None
@@ -156,6 +161,9 @@ class OpenAIEngine(HTTPEngine):
         """
         super().verify()
         refuse_several(self.extra_body, "extra_body")
+        if self.prefix_token is not None and (self.endpoint != "completions" or self.scoring == "prompt_logprobs"):
+            why = "it stands before texts whose likelihood is read from an echo, or asked of llama.cpp's server"
+            raise UsageError("prefix_token would decide nothing", why=why, hint=_PREFIX_HINT)
         if self.thinking is not None:
             self._thinking_order()
 
@@ -233,6 +241,8 @@ class OpenAIEngine(HTTPEngine):
         """Return the values that decided answers before November 2026, and still do where a service answers."""
         values = {**super().identity_values(), "base_url": self._url, "model": self.model_id or self.named_model()}
         del values["model_id"]
+        if self.prefix_token is None:
+            del values["prefix_token"]
         return values
 
     @property
@@ -341,7 +351,7 @@ class OpenAIEngine(HTTPEngine):
             return super().score(requests)
         protocol = self._protocol()
         if self.scoring == "llamacpp":
-            protocol.options = {**protocol.options, "start": self._start_of_texts()}
+            protocol.options = {**protocol.options, "start": self.prefix_token or self._start_of_texts()}
         return self._run(requests, protocol.score)
 
     def _start_of_texts(self) -> str:
@@ -362,7 +372,13 @@ class OpenAIEngine(HTTPEngine):
 
     def _protocol(self) -> ProviderProtocol:
         is_chat = self.endpoint != "completions"
-        options = {"is_chat": is_chat, "stream": self.stream, "scoring": self.scoring, "reasons": self._reasons}
+        options = {
+            "is_chat": is_chat,
+            "stream": self.stream,
+            "scoring": self.scoring,
+            "reasons": self._reasons,
+            "prefix_token": self.prefix_token or "",
+        }
         return OpenAIProtocol(
             self._url, self.named_model(), self.decoding_defaults(), options=options, thinking=self._thinking()
         )

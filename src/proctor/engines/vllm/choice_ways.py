@@ -84,7 +84,7 @@ def _dictated(targets: Sequence[int]) -> dict[str, Any]:
 _CANDIDATES = Way(
     "by one token",
     lambda pieces: _is_one_token(pieces) and len(_candidates(pieces)) <= _MOST_CANDIDATES,
-    lambda pieces: [(list(pieces[0].inputs), {"logprobs": 1, "logprob_token_ids": _candidates(pieces)})],
+    lambda pieces: [(list(pieces[0].inputs), {"logprob_token_ids": _candidates(pieces)})],
     _read_candidates,
 )
 _FORCED = Way(

@@ -268,7 +268,9 @@ class ChoiceWays:
     def _named(self, response: Response) -> Response:
         """Return an answer by echo, with the reasons why no question is asked by one token."""
         short = dict.fromkeys(self._trials[way.name].reason for way in self._ways if not way.takes_long)
-        said = f"{_BY_ECHO}: {'; '.join(short)}" if all(short) else _BY_ECHO
+        said = response.way or _BY_ECHO
+        if all(short):
+            said += f": {'; '.join(short)}"
         return structs.replace(response, way=said)
 
 

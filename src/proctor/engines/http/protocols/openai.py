@@ -25,7 +25,7 @@ from proctor.engines.http.inline_media import types_of_parts, with_sounds_inside
 from proctor.engines.http.protocols.choice_servers import server_kind
 from proctor.engines.http.protocols.choice_ways import ChoiceWays
 from proctor.engines.http.protocols.llama_server import LlamaServerScores
-from proctor.engines.http.protocols.openai_echo import ECHO, BoundaryError, parse_context, parse_echo
+from proctor.engines.http.protocols.openai_echo import ECHO, WITHOUT_FIRST, BoundaryError, parse_context, parse_echo
 from proctor.engines.http.protocols.openai_shapes import (
     FewerAnswersError,
     UsageReply,
@@ -41,6 +41,7 @@ from proctor.engines.http.protocols.protocol import Post, ProviderProtocol, merg
 from proctor.engines.http.retrying_client import Caller, CallError
 from proctor.engines.http.thinking_words import provider_at
 from proctor.ir import Decoding, Generate, Pair, Prompt, Response, Rolling, Score, Scored, Timing
+from proctor.logs import get_logger
 
 
 class _Token(Struct):
@@ -63,6 +64,10 @@ class _Reply(Struct):
 
 _REPLY = msgspec.json.Decoder(_Reply)
 _LIKELIEST = 1
+_LEFT_OUT = (
+    "'%s' has no likelihood of the first token of a text with nothing before it: the token is left out, where other "
+    "engines and lm-eval count it after the token that the model begins with (prefix_token=TEXT names it to this one)"
+)
 
 
 def parse_prompt_scores(body: bytes) -> Response:
@@ -181,8 +186,10 @@ class OpenAIProtocol(ProviderProtocol):
             raise CallError.of("engine", "a chat service gives losses of whole conversations only")
         texts = [("", request.text)] if isinstance(request, Rolling) else [_words(pair) for pair in request.pairs]
         skips_first = isinstance(request, Rolling) and not request.from_start
+        prefix = "" if skips_first else self.options.get("prefix_token", "")
         parts = []
-        for context, continuation in texts:
+        for before, continuation in texts:
+            context = before or prefix
             text = context + continuation
             parse = partial(parse_echo, text=text, start=len(context), skips_first=skips_first)
             try:
@@ -192,7 +199,11 @@ class OpenAIProtocol(ProviderProtocol):
                 alone = await self._echo(caller, bare, partial(parse_context, text=bare))
                 score = parse(error.body, context_tokens=alone.texts)
                 parts.append(merged([score, structs.replace(alone, texts=())]))
-        return merged(parts)
+        whole = merged(parts)
+        if whole.way == WITHOUT_FIRST and WITHOUT_FIRST not in (said := self.options.get("reasons", {})):
+            said[WITHOUT_FIRST] = _LEFT_OUT
+            get_logger().warning(_LEFT_OUT, self.model)
+        return whole
 
     async def _look(self, caller: Caller) -> None:
         """Find out which server it is, and how it is asked for choices."""
@@ -201,7 +212,8 @@ class OpenAIProtocol(ProviderProtocol):
         kind, properties = await server_kind(caller, self.url.removesuffix("/v1"))
         found: dict[str, Any] = {"scoring": "echo"}
         if kind == "llamacpp":
-            found = {"scoring": kind, "start": properties.get("bos_token") or properties.get("eos_token") or ""}
+            names = (self.options.get("prefix_token"), properties.get("bos_token"), properties.get("eos_token"))
+            found = {"scoring": kind, "start": next(filter(None, names), "")}
         elif kind:
             extra, reasons = self.defaults.get("extra", {}), self.options.get("reasons", {})
             self._ways = ChoiceWays(kind, partial(self._call_root, caller), self.model, reasons, extra)

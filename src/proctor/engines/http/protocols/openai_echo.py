@@ -35,6 +35,8 @@ NO_ECHO = (
     "with logprobs on completions (vLLM and SGLang do), scoring=llamacpp with llama.cpp's server, hf, or "
     "endpoint=chat, which asks multiple choice as text"
 )
+WITHOUT_FIRST = "echo without the first token"
+"""What :attr:`Response.way` says where nothing stands before a text, and the server has no likelihood of its start."""
 ECHO = {"echo": True, "logprobs": 1, "max_tokens": 1, "temperature": 0.0}
 """Asks a completions server for the log-probabilities of the prompt. One token is generated, and left out again,
 because several servers refuse to generate none."""
@@ -95,7 +97,8 @@ def parse_echo(
     if not inside and start < len(text):
         raise CallError.of("engine", NO_ECHO)
     score = _sum(found, inside, is_start_unknown=start == 0, skips_first=skips_first)
-    return Response(scores=(score,), usage=usage_of(reply.usage), model=model_of(reply.model))
+    way = WITHOUT_FIRST if score.token_count < len(inside) and not skips_first else ""
+    return Response(scores=(score,), usage=usage_of(reply.usage), model=model_of(reply.model), way=way)
 
 
 def parse_context(body: bytes, text: str) -> Response:

@@ -296,4 +296,5 @@ def merged(parts: Iterable[Response]) -> Response:
         usage=sum((part.usage for part in found), Usage()),
         timing=Timing(found[0].timing.started, sum(part.timing.seconds for part in found)),
         model=found[0].model,
+        way=next((part.way for part in found if part.way), ""),
     )
