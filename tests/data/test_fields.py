@@ -146,3 +146,98 @@ def test_all_members_can_be_removed():
 @pytest.mark.parametrize("inner, outer, expected", [("a", "a/b", True), ("a/b", "a", False), ("a", "ab", False)])
 def test_subpaths(inner, outer, expected):
     assert is_subpath(inner, outer) is expected
+
+
+@pytest.mark.parametrize(
+    "row, path, value, after",
+    [
+        ({"a b/c": 1, "x": 2}, "a b/c", 3, {"a b/c": 3, "x": 2}),  # a field of just that name comes first
+        ({"x": 1}, "", {"y": 2}, {"y": 2}),
+        ({}, "a/1", "v", {"a": [None, "v"]}),
+        ({"a": {"k": 1}}, "a/0", "v", {"a": ["v"]}),
+        ({"a": [1, 2]}, "a/k", "v", {"a": {"k": "v"}}),
+        ({"a": [1, 2]}, "a/-1", "v", {"a": [1, "v"]}),
+        ({"a": [{}, {"k": 0}]}, "a/*/k", 7, {"a": [{"k": 7}, {"k": 7}]}),
+        ({"a": {"x": {}, "y": {}}}, "a/*/k", 7, {"a": {"x": {"k": 7}, "y": {"k": 7}}}),
+        ({}, "a/*/k", 7, {"a": [{"k": 7}]}),
+        ({"a": [1, 2]}, "a/*", 7, {"a": [7, 7]}),
+        ({"a": [1, 2]}, "a/", 7, {"a": [7, 7]}),
+    ],
+)
+def test_containers_on_the_way_are_made_of_the_kind_that_the_path_needs(row, path, value, after):
+    before = copy.deepcopy(row.get("a"))
+    held = row.get("a")
+    setter(path)(row, value)
+    assert row == after
+    assert held == before  # what others may hold is not written to
+
+
+@pytest.mark.parametrize(
+    "row, path", [({"a": [1]}, "a/3"), ({"a": [1]}, "a/k"), ({"a": {}}, "a/0"), ({"a": 1}, "a/b"), ({}, "a/*/k")]
+)
+def test_a_place_that_is_not_there_is_named_where_none_is_made(row, path):
+    before = copy.deepcopy(row)
+    with pytest.raises(MissingFieldError, match=f"no field '{path.replace('*', '[*]')}'"):
+        setter(path, create=False)(row, 1)
+    assert row == before
+
+
+@pytest.mark.parametrize("path, each", [("a/-3", False), ("a/*/k", True)])
+def test_a_place_before_a_list_or_fewer_values_than_members_are_an_error(path, each):
+    with pytest.raises(MissingFieldError):
+        setter(path, each=each)({"a": [{}, {}]}, [1] if each else 1)
+
+
+def test_more_values_than_members_make_members():
+    row = {"a": [{"k": 0}]}
+    setter("a/*/k", each=True)(row, [1, 2])
+    assert row == {"a": [{"k": 1}, {"k": 2}]}
+
+
+def test_a_whole_row_is_replaced_by_its_kind_alone():
+    with pytest.raises(DataError, match="a list cannot replace a whole row"):
+        setter("")({"a": 1}, [1])
+    row = [1]
+    setter("")(row, [2, 3])
+    assert row == [2, 3]
+
+
+@pytest.mark.parametrize(
+    "row, path, prune, after",
+    [
+        ({"a/b": 1, "a": {"b": 2}}, "a/b", False, {"a": {"b": 2}}),
+        ({"a": [{"k": 1}, {"k": 2, "j": 3}, 4]}, "a/*/k", False, {"a": [{}, {"j": 3}, 4]}),
+        ({"a": [{"k": 1}, {"k": 2, "j": 3}, 4]}, "a/*/k", True, {"a": [{"j": 3}, 4]}),
+        ({"a": {"x": {"k": 1}, "y": {}}}, "a/*/k", True, {"a": {"y": {}}}),
+        ({"a": [1, 2, 3]}, "a/1", False, {"a": [1, 3]}),
+        ({"a": [1]}, "a/0", True, {}),
+        ({"a": {"b": {"c": 1}}}, "a/b/c", True, {}),
+        ({"a": {"k": 1}}, "a/*", False, {"a": {}}),
+    ],
+)
+def test_what_a_path_matches_is_removed(row, path, prune, after):
+    deleter(path, prune=prune)(row)
+    assert row == after
+
+
+@pytest.mark.parametrize("row", [{}, {"a": 1}, {"a": []}, {"a": [{}, 1]}])
+def test_removing_nothing_is_an_error_or_wanted(row):
+    before = copy.deepcopy(row)
+    with pytest.raises(MissingFieldError):
+        delete_field(row, "a/*/k")
+    delete_field(row, "a/*/k", missing_ok=True)
+    assert row == before
+
+
+def test_what_is_not_there_is_falsy_and_reads_of_a_list_say_what_it_is():
+    assert not MISSING
+    assert repr(MISSING) == "MISSING"
+    assert finder("a b")({" a b ": 1}) is MISSING
+    assert finder(" a ")({"a": 1}) == finder(" a ")({"a": 1, "b": 2}) == 1
+    assert get_field({"a": [{"k": 1}, {}, {"k": 2}]}, "a/*/k") == [1, 2]
+    assert get_field({"a": {"x": {"k": 1}}}, "a/*/k") == [1]
+    assert finder("a/*/k")({"a": 3}) is finder("a/*/k")({"a": [{}]}) is MISSING
+    with pytest.raises(MissingFieldError, match="it is a list"):
+        getter("a")([1])
+    with pytest.raises(DataError, match=r"'b\$' is not a name"):
+        split_path("a/b$")

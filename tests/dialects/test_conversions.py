@@ -1,11 +1,14 @@
 """Exams of each dialect in the form of each other one, read back: the same requests and scores, or a named loss."""
 
 import json
+from dataclasses import replace
+from datetime import date
 
 import pytest
 from conformance.conversions import FORMS, OUTCOMES, outcomes
 
 from proctor.dialects.conversion import convert_exam
+from proctor.dialects.conversion.converted import ConvertedExam
 from proctor.dialects.conversion.written import _cut
 from proctor.dialects.resolve import resolve_task
 from proctor.errors import UsageError
@@ -165,3 +168,13 @@ def test_repeats_are_epochs_of_an_eval_yaml_and_what_that_loses_is_named(tmp_pat
     made = convert_exam(task(tmp_path, repeats=3), "eval.yaml")
     assert "epochs: 3" in made.text
     assert any("epochs are averaged" in each for each in losses(made, "scores"))
+
+
+@pytest.mark.parametrize("name, made", [("3 sums!", "exam_3_sums"), ("Sums/of-Two", "sums_of_two"), ("?", "exam")])
+def test_a_converted_exam_is_called_as_a_variable_can_be(tmp_path, name, made):
+    assert convert_exam(replace(task(tmp_path), name=name), "unitxt").name == made
+
+
+def test_rows_are_written_as_people_read_them_whatever_they_hold():
+    rows = [{"day": date(2026, 1, 2), "city": "東京"}]
+    assert ConvertedExam("a", "", rows).rows_text() == '{"day": "2026-01-02", "city": "東京"}\n'

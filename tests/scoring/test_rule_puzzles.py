@@ -18,6 +18,8 @@ def score(given, gold, **row):
         ("logic", "1", "so [[ A. ]]", "[[A]]", True),
         ("logic", "5", "[[B;A]]", "[[A;B]]", False),  # upstream sorts with the brackets
         ("logic", "5", "[[A;B]]", "[[A;B]]", True),
+        ("logic", "5", "[[A;C;B;D]]", "[[A;B;C;D]]", True),
+        ("logic", "1", "[[A;C;B;D]]", "[[A;B;C;D]]", False),
         ("operation", "3", "[[x or y]]", "[[y or x]]", True),
         ("operation", "18", "[[3,1,2]]", "[[1,2,3]]", True),
         ("operation", "23", "[[1, 2]]", "[[1,2]]", True),

@@ -116,6 +116,10 @@ class TestGroups:
         assert "did you mean 'arc_easy'" in str(caught.value)
         assert "bad.yaml:2:1" in str(caught.value)
 
+    def test_a_second_file_that_says_the_same_changes_nothing(self, find, folder):
+        (folder / "copy.yaml").write_text((folder / "arc.yaml").read_text())
+        assert names(find("ai2_arc")) == ["arc_challenge", "arc_easy"]
+
     def test_two_files_with_one_name(self, find, folder):
         (folder / "zz.yaml").write_text("task: arc_easy\n")
         with pytest.raises(ValidationError, match="two files define 'arc_easy'") as caught:

@@ -4,6 +4,7 @@ import re
 import pytest
 
 from proctor.dialects.resolve import resolve_tasks
+from proctor.dialects.unitxt.options import parts_of
 from proctor.dialects.unitxt.resolve import exam_of
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import UsageError
@@ -179,3 +180,22 @@ def test_the_model_of_a_config_has_limits_and_stop_words(tmp_path):
     exam_of_the_engine = exam.suited_to(counting)
     assert exam_of_the_engine.longest == 50
     assert whole > 0
+
+
+def test_what_a_row_shows_and_what_it_chooses_between_is_what_its_template_names():
+    asked = Task(
+        input_fields={"question": "str", "options": "List[str]"},
+        reference_fields={"answer": "int", "options": "List[str]"},
+        prediction_type="str",
+        metrics=["metrics.accuracy"],
+    )
+    card = TaskCard(loader={"__type__": "load_from_dictionary", "data": {"test": [{"question": "?"}]}}, task=asked)
+    choosing = MultipleChoiceTemplate(
+        input_format="{question} {choices}", choices_field="options", target_field="answer"
+    )
+    writing = InputOutputTemplate(input_format="{question} {options}", output_format="{answer}")
+    found = parts_of(DatasetRecipe(card=card, template=choosing))
+    assert (found.inputs, found.choices) == (("input_fields/question",), ("input_fields/options",))
+    assert (found.answer, found.copy) == ("reference_fields/answer", "reference_fields/options")
+    plain = parts_of(DatasetRecipe(card=card, template=writing))
+    assert (plain.inputs, plain.choices) == (("input_fields/question", "input_fields/options"), ())

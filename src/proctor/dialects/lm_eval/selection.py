@@ -286,8 +286,8 @@ class TaskFinder:
 
     def _refuse_duplicate(self, entry: Entry) -> None:
         for name, first, second in self.index.duplicates if "index" in self.__dict__ else ():
-            if name == entry.name:
-                read = self._reader.read(first)
+            read = self._reader.read(first) if name == entry.name else None
+            if read is not None and read.values != self._reader.read(second).values:
                 raise ValidationError(
                     f"two files define '{name}'",
                     location=read.location("task"),
