@@ -234,9 +234,38 @@ def test_first_tokens_count_behind_the_one_that_the_model_begins_with(heard):
 
 
 @pytest.mark.parametrize("more", [{}, {"endpoint": "chat"}, {"endpoint": "completions", "scoring": "prompt_logprobs"}])
-def test_a_prefix_that_nobody_would_read_is_refused(more):
-    with pytest.raises(UsageError, match="prefix_token would decide nothing"):
-        OpenAIEngine(model="m", base_url="http://127.0.0.1:9", prefix_token="<s>", **more)
+@pytest.mark.parametrize("name", ["prefix_token", "tokenizer"])
+def test_a_prefix_that_nobody_would_read_is_refused(name, more):
+    with pytest.raises(UsageError, match=f"{name} would decide nothing"):
+        OpenAIEngine(model="m", base_url="http://127.0.0.1:9", **{name: "<s>"}, **more)
+
+
+@pytest.mark.parametrize(
+    "files, first",
+    [
+        ({"tokenizer_config.json": {"bos_token": "<s>", "eos_token": "</s>"}}, "<s>"),
+        ({"tokenizer_config.json": {"bos_token": {"content": "<s>"}}}, "<s>"),
+        ({"tokenizer_config.json": {"bos_token": None, "eos_token": "</s>"}}, "</s>"),
+        ({"tokenizer_config.json": {}, "special_tokens_map.json": {"bos_token": "<s>"}}, "<s>"),
+        ({"tokenizer_config.json": []}, ""),
+        ({}, ""),
+    ],
+)
+def test_the_files_of_a_tokenizer_say_which_token_a_model_begins_with(files, first, tmp_path, heard):
+    for name, content in files.items():
+        (tmp_path / name).write_text(json.dumps(content))
+    with FaultServer() as server:
+        values = {"model": "m", "base_url": server.url, "tokenizer": str(tmp_path)}
+        engine = make_engine("local-completions", values)
+        found = [scored(engine, each) for each in (Rolling(" one two"), Rolling(" two"), Likelihood(Prompt("a"), " b"))]
+        plain = OpenAIEngine(model="m", base_url=server.url, endpoint="completions", prefix_token=first or None)
+        wanted = [scored(plain, Rolling(" one two")), scored(plain, Rolling(" two"))]
+    assert [each.scores for each in found[:2]] == [each.scores for each in wanted]
+    assert (found[1].failure is None) == bool(first)
+    assert found[2].scores[0].token_count == 1
+    assert found[0].scores[0].token_count == (2 if first else 1)
+    assert (found[0].usage.prompt_tokens > wanted[0].usage.prompt_tokens) == bool(first)  # asked without it first
+    assert ("is left out" in heard.text) == (not first)
 
 
 def test_a_single_token_without_context_has_no_likelihood():

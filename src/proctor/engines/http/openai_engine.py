@@ -26,6 +26,7 @@ from proctor.engines.http.server_file import ServerFile, file_of
 from proctor.engines.http.several_servers import SeveralServers
 from proctor.engines.http.thinking_words import ThinkingOrder, provider_at, thinking_order
 from proctor.engines.http.transport import Transport
+from proctor.engines.model_places import model_effects
 from proctor.errors import NotAllowedError, UsageError
 from proctor.ir import Answers, Generate, Prompt, Score, content_key
 from proctor.wall import let_ask
@@ -60,6 +61,7 @@ class OpenAIEngine(HTTPEngine):
         prefix_token: Text of the token that a model begins with (``<|endoftext|>``): put before a text that has nothing
             before it, so that its first token has a likelihood, too. A server whose tokenizer adds such a token
             (Llama's) needs none; with others the first token is left out, which the results say.
+        tokenizer: Folder or hub id of the model's tokenizer, whose files say the same where it lies on this machine.
         extra_body: Further fields of every request's body.
         prompt_cache: Whether the provider's cache is told what questions share (``auto``), where that costs less than
             reading it again (Anthropic, Amazon Bedrock, OpenAI from GPT-5.6 on); ``off`` sends nothing of it.
@@ -85,6 +87,7 @@ class OpenAIEngine(HTTPEngine):
     stream: Annotated[bool, NON_POSITIONAL] = False
     scoring: Annotated[Literal["auto", "echo", "prompt_logprobs", "llamacpp"], NON_POSITIONAL] = "auto"
     prefix_token: Annotated[str | None, NON_POSITIONAL, Field(min_length=1)] = None
+    tokenizer: Annotated[str | None, NON_POSITIONAL, Field(min_length=1)] = None
     extra_body: Annotated[dict[str, Any] | None, NON_POSITIONAL] = None
     prompt_cache: Annotated[Literal["auto", "off"], NON_POSITIONAL] = "auto"
     model_id: Annotated[str | None, NON_POSITIONAL] = None
@@ -161,9 +164,10 @@ class OpenAIEngine(HTTPEngine):
         """
         super().verify()
         refuse_several(self.extra_body, "extra_body")
-        if self.prefix_token is not None and (self.endpoint != "completions" or self.scoring == "prompt_logprobs"):
+        named = [name for name in ("prefix_token", "tokenizer") if getattr(self, name) is not None]
+        if named and (self.endpoint != "completions" or self.scoring == "prompt_logprobs"):
             why = "it stands before texts whose likelihood is read from an echo, or asked of llama.cpp's server"
-            raise UsageError("prefix_token would decide nothing", why=why, hint=_PREFIX_HINT)
+            raise UsageError(f"{named[0]} would decide nothing", why=why, hint=_PREFIX_HINT)
         if self.thinking is not None:
             self._thinking_order()
 
@@ -241,8 +245,9 @@ class OpenAIEngine(HTTPEngine):
         """Return the values that decided answers before November 2026, and still do where a service answers."""
         values = {**super().identity_values(), "base_url": self._url, "model": self.model_id or self.named_model()}
         del values["model_id"]
-        if self.prefix_token is None:
-            del values["prefix_token"]
+        for name in ("prefix_token", "tokenizer"):
+            if values[name] is None:
+                del values[name]
         return values
 
     @property
@@ -290,7 +295,7 @@ class OpenAIEngine(HTTPEngine):
         for address in self._addresses()[1:] if found else ():
             net, *sent = asking(address, self.label, self._destination()[1])
             found += [net, *(each._replace(is_optional=True) for each in sent)]
-        return found
+        return [*found, *model_effects((self.tokenizer,) if found else (), self.author, self.label)]
 
     def _transport(self) -> Transport:
         found = super()._transport()
@@ -378,6 +383,7 @@ class OpenAIEngine(HTTPEngine):
             "scoring": self.scoring,
             "reasons": self._reasons,
             "prefix_token": self.prefix_token or "",
+            "tokenizer": self.tokenizer,
         }
         return OpenAIProtocol(
             self._url, self.named_model(), self.decoding_defaults(), options=options, thinking=self._thinking()

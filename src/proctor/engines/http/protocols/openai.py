@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -25,7 +25,14 @@ from proctor.engines.http.inline_media import types_of_parts, with_sounds_inside
 from proctor.engines.http.protocols.choice_servers import server_kind
 from proctor.engines.http.protocols.choice_ways import ChoiceWays
 from proctor.engines.http.protocols.llama_server import LlamaServerScores
-from proctor.engines.http.protocols.openai_echo import ECHO, WITHOUT_FIRST, BoundaryError, parse_context, parse_echo
+from proctor.engines.http.protocols.openai_echo import (
+    ECHO,
+    WITHOUT_FIRST,
+    BoundaryError,
+    FirstTokenError,
+    parse_context,
+    parse_echo,
+)
 from proctor.engines.http.protocols.openai_shapes import (
     FewerAnswersError,
     UsageReply,
@@ -40,6 +47,7 @@ from proctor.engines.http.protocols.openai_stream import parse_stream
 from proctor.engines.http.protocols.protocol import Post, ProviderProtocol, merged
 from proctor.engines.http.retrying_client import Caller, CallError
 from proctor.engines.http.thinking_words import provider_at
+from proctor.engines.model_files import token_before_texts
 from proctor.ir import Decoding, Generate, Pair, Prompt, Response, Rolling, Score, Scored, Timing
 from proctor.logs import get_logger
 
@@ -66,7 +74,8 @@ _REPLY = msgspec.json.Decoder(_Reply)
 _LIKELIEST = 1
 _LEFT_OUT = (
     "'%s' has no likelihood of the first token of a text with nothing before it: the token is left out, where other "
-    "engines and lm-eval count it after the token that the model begins with (prefix_token=TEXT names it to this one)"
+    "engines and lm-eval count it after the token that the model begins with (prefix_token=TEXT names it to this one, "
+    "or tokenizer=FOLDER)"
 )
 
 
@@ -187,6 +196,31 @@ class OpenAIProtocol(ProviderProtocol):
         texts = [("", request.text)] if isinstance(request, Rolling) else [_words(pair) for pair in request.pairs]
         skips_first = isinstance(request, Rolling) and not request.from_start
         prefix = "" if skips_first else self.options.get("prefix_token", "")
+        unknown: FirstTokenError | None = None
+        try:
+            whole = await self._echoed(caller, texts, prefix, skips_first=skips_first)
+        except FirstTokenError as error:
+            whole, unknown = Response(way=WITHOUT_FIRST, usage=error.usage), error
+        if whole.way != WITHOUT_FIRST:
+            return whole
+        if (tokenizer := self.options.get("tokenizer")) and (first := token_before_texts(tokenizer)):
+            self.options = {
+                **self.options,
+                "prefix_token": first,
+            }  # for all that come: the server adds none
+            again = await self._echoed(caller, texts, first, skips_first=False)
+            return structs.replace(again, usage=whole.usage + again.usage)
+        if unknown is not None:
+            raise unknown
+        if WITHOUT_FIRST not in (said := self.options.get("reasons", {})):
+            said[WITHOUT_FIRST] = _LEFT_OUT
+            get_logger().warning(_LEFT_OUT, self.model)
+        return whole
+
+    async def _echoed(
+        self, caller: Caller, texts: Sequence[tuple[str, str]], prefix: str, *, skips_first: bool
+    ) -> Response:
+        """Return the likelihoods of texts behind what stands before them, or behind the prefix where nothing does."""
         parts = []
         for before, continuation in texts:
             context = before or prefix
@@ -199,11 +233,7 @@ class OpenAIProtocol(ProviderProtocol):
                 alone = await self._echo(caller, bare, partial(parse_context, text=bare))
                 score = parse(error.body, context_tokens=alone.texts)
                 parts.append(merged([score, structs.replace(alone, texts=())]))
-        whole = merged(parts)
-        if whole.way == WITHOUT_FIRST and WITHOUT_FIRST not in (said := self.options.get("reasons", {})):
-            said[WITHOUT_FIRST] = _LEFT_OUT
-            get_logger().warning(_LEFT_OUT, self.model)
-        return whole
+        return merged(parts)
 
     async def _look(self, caller: Caller) -> None:
         """Find out which server it is, and how it is asked for choices."""

@@ -35,6 +35,7 @@ NO_ECHO = (
     "with logprobs on completions (vLLM and SGLang do), scoring=llamacpp with llama.cpp's server, hf, or "
     "endpoint=chat, which asks multiple choice as text"
 )
+_NO_OTHER = "the first token of a text has no log-probability, and there is no other"
 WITHOUT_FIRST = "echo without the first token"
 """What :attr:`Response.way` says where nothing stands before a text, and the server has no likelihood of its start."""
 ECHO = {"echo": True, "logprobs": 1, "max_tokens": 1, "temperature": 0.0}
@@ -46,6 +47,10 @@ _BLANKS = re.compile(r"[ \t\r\n]+")
 _MOST_LOST = 256
 """Readable tokens in a row that the text does not show: templates of chats have a dozen, other texts all of theirs."""
 Span = tuple[int, int]
+
+
+class FirstTokenError(CallError):
+    """A text is one token, which nothing comes before."""
 
 
 class BoundaryError(CallError):
@@ -317,7 +322,7 @@ def _sum(found: TextLogProbs, inside: list[int], *, is_start_unknown: bool, skip
         # Without a token before it, the first token of a text has no likelihood.
         inside = inside[1:]
         if not inside:
-            raise CallError.of("engine", "the first token of a text has no log-probability, and there is no other")
+            raise FirstTokenError(Failure("engine", _NO_OTHER, retryable=False))
     known = [value for index in inside if (value := values[index]) is not None]
     if len(known) < len(inside):
         raise ReplyError("some tokens have no log-probability")
