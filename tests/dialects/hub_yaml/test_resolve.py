@@ -204,6 +204,14 @@ def test_solvers_put_words_around_the_question(hub):
     ]
 
 
+def test_a_dataset_with_one_exam_is_listed_by_its_own_name(hub, capsys):
+    put(hub, TASKS[:1])
+    assert main(["ls", "hf/*"]) == 0
+    said = capsys.readouterr().out
+    assert "hf/org/data" in said
+    assert "hf/org/data/" not in said
+
+
 def test_a_file_with_problems_is_left_out_of_the_list(hub, capsys):
     for name in ("aaa", "zzz"):
         (hub / "org" / name).mkdir()
