@@ -57,6 +57,8 @@ ROOMS = (
 lie in none."""
 ALSO: dict[str, tuple[str, ...]] = {
     "": ("tests/test_*.py",),
+    "artifacts": ("tests/scoring/judges/test_wording.py",),
+    "data": ("tests/recipes/test_permissions.py",),
     "demos": ("tests/recipes/test_recipe.py", "tests/recipes/test_pool_draw.py"),
     "dialects": (
         "tests/cli/test_get.py",

@@ -204,6 +204,35 @@ def test_solvers_put_words_around_the_question(hub):
     ]
 
 
+@pytest.mark.parametrize(
+    "task, options, epochs",
+    [
+        ({"epochs": 2, "epoch_reducer": "pass_at_2"}, {}, 2),  # as many answers as the reducer needs
+        ({"epochs": 2}, {"repeats": 3}, 3),
+        ({"epochs": 2}, {"repeats": 3, "reduce": ("mean",)}, 1),
+    ],
+)
+def test_epochs_are_those_of_the_file_or_of_the_run(hub, task, options, epochs):
+    put(hub, [{**TASKS[0], **task}])
+    (exam,) = resolve_tasks(["hf/org/data"], ExamOptions(**options))
+    assert exam.own.epochs == epochs
+
+
+@pytest.mark.parametrize("template", ["Read notes.txt: {prompt}", "Think.", "{prompt}.txt", "a/b"])
+def test_words_that_mention_a_file_are_words(hub, template):
+    solvers = [{"name": "user_message", "args": {"template": template}}, {"name": "generate"}]
+    put(hub, [{**TASKS[0], "solvers": solvers}])
+    assert len(resolve_tasks(["hf/org/data"])) == 1
+
+
+def test_a_dataset_with_one_exam_is_listed_by_its_own_name(hub, capsys):
+    put(hub, TASKS[:1])
+    assert main(["ls", "hf/*"]) == 0
+    said = capsys.readouterr().out
+    assert "hf/org/data" in said
+    assert "hf/org/data/" not in said
+
+
 def test_a_file_with_problems_is_left_out_of_the_list(hub, capsys):
     for name in ("aaa", "zzz"):
         (hub / "org" / name).mkdir()
