@@ -74,4 +74,8 @@ def test_media_have_many_forms(part, found):
 
 def test_the_words_of_a_message_leave_media_out():
     assert message_text({"role": "user", "content": [PICTURE, {"type": "text", "text": "b"}]}) == "b"
+    assert (
+        message_text({"role": "user", "content": ["a", {"type": "text", "text": "b"}, {"type": "text", "text": None}]})
+        == "ab"
+    )
     assert message_text({"role": "assistant", "content": None, "tool_calls": CALLS}) == ""

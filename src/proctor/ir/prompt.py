@@ -120,4 +120,5 @@ def message_text(message: Message) -> str:
     content = message.get("content")
     if isinstance(content, str):
         return content
-    return "".join(part.get("text", "") for part in content or () if isinstance(part, dict))
+    parts = (part.get("text") if isinstance(part, Mapping) else part for part in content or ())
+    return "".join(part for part in parts if isinstance(part, str))

@@ -119,13 +119,13 @@ def test_tables_of_metrics_are_there_to_be_read(folder):
 @pytest.mark.parametrize(
     "line, hint",
     [
-        ("import neighbour", r"PYTHONPATH=\S+ lets Python find neighbour\.py"),
+        ("import lies_beside", r"PYTHONPATH=\S+ lets Python find lies_beside\.py"),
         ("import json.nowhere", "another release of 'json'"),
         ("import nowhere_at_all", "install the package that provides 'nowhere_at_all'"),
     ],
 )
 def test_a_module_that_cannot_be_found_is_looked_for_beside_the_task(folder, line, hint):
-    (folder / "neighbour.py").write_text("")
+    (folder / "lies_beside.py").write_text("")
     (folder / "code.py").write_text(f"{line}\n{CODE}")
     (folder / "alone.yaml").write_text(
         "task: alone\ndataset_path: json\ndataset_kwargs: {data_files: {test: rows.jsonl}}\ntest_split: test\n"

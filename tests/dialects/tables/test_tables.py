@@ -101,9 +101,6 @@ def test_encodings_are_found_out(tmp_path, encoding, capsys):
 
 
 def test_a_file_that_is_not_utf8_is_said_to_be_guessed(tmp_path, heard):
-    import logging
-
-    logging.getLogger("proctor").propagate = True
     read_table(str(written(tmp_path, "latin.csv", "q,a\nGrüße,x\n".encode("cp1252"))))
     assert "read as Windows-1252" in heard.text
 
