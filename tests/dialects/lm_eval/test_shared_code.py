@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
@@ -124,7 +125,8 @@ def test_tables_of_metrics_are_there_to_be_read(folder):
         ("import nowhere_at_all", "install the package that provides 'nowhere_at_all'"),
     ],
 )
-def test_a_module_that_cannot_be_found_is_looked_for_beside_the_task(folder, line, hint):
+def test_a_module_that_cannot_be_found_is_looked_for_beside_the_task(folder, line, hint, monkeypatch):
+    monkeypatch.setattr(sys, "path", [each for each in sys.path if each])  # workers of pytest look into the working folder
     (folder / "lies_beside.py").write_text("")
     (folder / "code.py").write_text(f"{line}\n{CODE}")
     (folder / "alone.yaml").write_text(

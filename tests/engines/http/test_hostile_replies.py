@@ -444,7 +444,7 @@ def events(count):
     """Chunks of a stream that has no line's end for long."""
     noted, content = transport._Events(), bytearray()
     for _ in range(count):
-        content += b"x" * 16_384
+        content += b"x" * 256
         noted.note(content, 0.1)
 
 
