@@ -126,7 +126,9 @@ def test_tables_of_metrics_are_there_to_be_read(folder):
     ],
 )
 def test_a_module_that_cannot_be_found_is_looked_for_beside_the_task(folder, line, hint, monkeypatch):
-    monkeypatch.setattr(sys, "path", [each for each in sys.path if each])  # workers of pytest look into the working folder
+    monkeypatch.setattr(
+        sys, "path", [each for each in sys.path if each]
+    )  # workers of pytest look into the working folder
     (folder / "lies_beside.py").write_text("")
     (folder / "code.py").write_text(f"{line}\n{CODE}")
     (folder / "alone.yaml").write_text(
