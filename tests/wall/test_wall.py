@@ -158,16 +158,23 @@ def test_rules_leave_out_what_is_hidden_links_and_tokens(work, tmp_path, monkeyp
     assert str(tmp_path / "cache" / "state") not in found.writable
 
 
-@pytest.mark.parametrize("words", [["--model", "vllm"], ["--model=vllm"], ["-m", "vllm/org/model"]])
-def test_workers_of_vllm_see_themselves_and_keep_what_they_compile(words, tmp_path, monkeypatch):
+@pytest.mark.parametrize("words", [["--model", "vllm"], ["--model=vllm"], ["-m", "vllm/org/model"], ["-mvllm"]])
+def test_vllm_looks_at_devices_and_keeps_what_it_compiles_and_sees_no_other_process(words, tmp_path, monkeypatch):
     monkeypatch.setattr(rules, "accelerators", list)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     found = rules_for(["run", "exam.yaml", *words], str(tmp_path / "scratch"))
-    assert {"/proc", "/sys/bus"} <= set(found.readable)
+    assert "/sys/bus" in found.readable
+    assert "/proc" not in found.readable
     assert str(tmp_path / "cache" / "vllm") in found.writable
-    other = rules_for(["run", "exam.yaml", "--model", "hf"], str(tmp_path / "scratch"))
-    assert not {"/proc", "/sys/bus"} & set(other.readable)
-    assert str(tmp_path / "cache" / "vllm") not in other.writable
+
+
+@pytest.mark.parametrize("words", [["--model", "hf"], ["-o", "runs/vllm"], ["--model-args", "model=/models/vllm/x"]])
+def test_other_engines_do_not(words, tmp_path, monkeypatch):
+    monkeypatch.setattr(rules, "accelerators", list)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    found = rules_for(["run", "exam.yaml", *words], str(tmp_path / "scratch"))
+    assert "/sys/bus" not in found.readable
+    assert str(tmp_path / "cache" / "vllm") not in found.writable
 
 
 def test_a_token_of_the_hub_is_taken_before_the_wall(tmp_path, monkeypatch):

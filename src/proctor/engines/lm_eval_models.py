@@ -185,7 +185,8 @@ def translated(name: str, given: Mapping[str, Any]) -> Translated:
             why="it is a server of your own, and nothing says where it is",
             hint="--model_args base_url=http://127.0.0.1:8080",
         )
-    begins = given.get("tokenizer") if model.values.get("endpoint") == "completions" else None
+    has_echo = model.values.get("endpoint") == "completions" and "scoring" not in model.values
+    begins = given.get("tokenizer") if has_echo else None
     others = {key: each for key, each in given.items() if key != "tokenizer" or not begins}
     kept = _arguments(name, model.arguments, others)
     kept |= {"tokenizer": str(begins)} if begins else {}  # which says with what texts begin

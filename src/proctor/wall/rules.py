@@ -54,9 +54,8 @@ _OF_DEVICES = (
 _COMPILED = ("~/.nv", "~/.triton", "~/.cache/vllm", "~/.config/vllm", "~/.cache/flashinfer", "~/.cache/torch")
 _COMPILED_IN = ("CUDA_CACHE_PATH", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "TORCH_HOME", "VLLM_CACHE_ROOT")
 """Where engines keep what they compile for an accelerator, and variables that name other places."""
-_WITH_WORKERS = "vllm"
-"""The engine whose workers are processes: each looks at itself in ``/proc``, under a number that nobody knows before.
-Of processes outside of the wall the kernel shows no memory, no variables and no files there."""
+_LIKE_VLLM = re.compile(r"(?:-[-\w]*=?)?vllm(?:/.*)?")
+"""How the engine is typed that looks at a machine's devices and compiles, also where it finds no accelerator."""
 _OF_CACHE = ("catalogs", "databases", "exams", "fetched", "indexes", "lm_eval", "models", "object_storage")
 """Folders of the cache that are written; what else lies there (``state``) is not."""
 _BUNDLES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
@@ -139,12 +138,9 @@ def rules_for(words: Sequence[str], scratch: str, needs: Needs = Needs()) -> Rul
         *granted("write"),
         *needs.folders,
     ]
-    has_workers = any(_WITH_WORKERS in re.split(r"[=/]", word) for word in words)
-    if (devices := accelerators()) or has_workers:
+    if (devices := accelerators()) or any(map(_LIKE_VLLM.fullmatch, words)):
         readable += _OF_DEVICES
         writable += [*devices, *_made([*_compiled(), *filter(None, map(os.environ.get, _COMPILED_IN))])]
-    if has_workers:
-        readable.append("/proc")
     if needs.trusts:
         readable.append(_EVERYTHING)
         writable += [*_OF_LIBRARIES, *_other_caches()]

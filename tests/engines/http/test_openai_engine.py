@@ -240,6 +240,29 @@ def test_a_prefix_that_nobody_would_read_is_refused(name, more):
         OpenAIEngine(model="m", base_url="http://127.0.0.1:9", **{name: "<s>"}, **more)
 
 
+def test_a_tokenizer_is_refused_where_the_server_names_its_own_first_token():
+    with pytest.raises(UsageError, match="tokenizer would decide nothing"):
+        OpenAIEngine(
+            model="m", base_url="http://127.0.0.1:9", endpoint="completions", scoring="llamacpp", tokenizer="/t"
+        )
+    assert make_engine("gguf", {"base_url": "http://127.0.0.1:9", "tokenizer": "/t"}).tokenizer is None
+
+
+def test_files_of_a_tokenizer_are_looked_into_once(tmp_path, monkeypatch, heard):
+    looked = []
+    monkeypatch.setattr(
+        "proctor.engines.http.protocols.openai.token_before_texts", lambda name: looked.append(name) or ""
+    )
+    with FaultServer() as server:
+        engine = OpenAIEngine(
+            model="m", base_url=server.url, endpoint="completions", tokenizer=str(tmp_path), max_concurrency=1
+        )
+        answers = dict(engine.score([Rolling(f"one two {number}") for number in range(5)]))
+    assert {each.way for each in answers.values()} == {"echo without the first token"}
+    assert looked == [str(tmp_path)]
+    assert heard.text.count("is left out") == 1
+
+
 @pytest.mark.parametrize(
     "files, first",
     [

@@ -10,6 +10,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
+from proctor.engines.vllm import vllm_engine
 from proctor.engines.vllm.vllm_engine import VLLMEngine
 from proctor.errors import EngineError, MissingExtraError
 from proctor.guests.unitxt.engines.vllm import VLLMInferenceEngine
@@ -637,3 +638,17 @@ def test_a_way_that_cannot_be_compared_is_not_taken(caching, monkeypatch):
     monkeypatch.setattr(Caching, "habit", "reads no prompts")
     found = dict(caching.score(LETTERS))
     assert all("prompt_logprobs is not supported" in each.failure.message for each in found.values())
+
+
+def test_on_a_cpu_a_failed_start_names_what_the_wall_refuses(monkeypatch):
+    why = "Engine core initialization failed. See root cause above."
+    assert vllm_engine.load_hint(why) == vllm_engine.MEMORY_HINT
+    monkeypatch.setattr(vllm_engine, "standing", lambda: "a wall")
+    monkeypatch.setattr(vllm_engine, "accelerators", list)
+    assert "--allow read:/proc" in vllm_engine.load_hint(why)
+    assert vllm_engine.load_hint("there is no such model") == ""
+    monkeypatch.setattr(vllm_engine, "granted", lambda _: ["/proc"])
+    assert vllm_engine.load_hint(why) == vllm_engine.MEMORY_HINT
+    monkeypatch.setattr(vllm_engine, "granted", lambda _: [])
+    monkeypatch.setattr(vllm_engine, "accelerators", lambda: ["/dev/nvidia0"])
+    assert vllm_engine.load_hint(why) == vllm_engine.MEMORY_HINT

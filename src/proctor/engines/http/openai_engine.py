@@ -32,7 +32,7 @@ from proctor.ir import Answers, Generate, Prompt, Score, content_key
 from proctor.wall import let_ask
 
 DEFAULT_URL = "https://api.openai.com/v1"
-_PREFIX_HINT = "leave it out, or use endpoint=completions with scoring=auto, echo or llamacpp"
+_PREFIX_HINT = "leave it out, or use endpoint=completions with scoring=auto or echo (prefix_token also with llamacpp)"
 _URL_VARIABLES = ("OPENAI_BASE_URL", "OPENAI_API_URL")
 _VERSION = re.compile(r"v\d")
 _ROUTES = ("/chat/completions", "/completions")
@@ -165,9 +165,10 @@ class OpenAIEngine(HTTPEngine):
         super().verify()
         refuse_several(self.extra_body, "extra_body")
         named = [name for name in ("prefix_token", "tokenizer") if getattr(self, name) is not None]
-        if named and (self.endpoint != "completions" or self.scoring == "prompt_logprobs"):
+        is_unread = self.scoring == "llamacpp" and self.tokenizer is not None  # the server names its own
+        if named and (self.endpoint != "completions" or self.scoring == "prompt_logprobs" or is_unread):
             why = "it stands before texts whose likelihood is read from an echo, or asked of llama.cpp's server"
-            raise UsageError(f"{named[0]} would decide nothing", why=why, hint=_PREFIX_HINT)
+            raise UsageError(f"{named[-1]} would decide nothing", why=why, hint=_PREFIX_HINT)
         if self.thinking is not None:
             self._thinking_order()
 

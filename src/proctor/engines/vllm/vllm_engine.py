@@ -32,6 +32,8 @@ from proctor.engines.vllm.conversion import answer_of, refusal, total, windows
 from proctor.errors import EngineError, MissingExtraError
 from proctor.ir import Answers, Decoding, Generate, Prompt, Response, Rolling, Score, Scored
 from proctor.logs import get_logger
+from proctor.wall import standing
+from proctor.wall.rules import accelerators, granted
 
 _NO_MEMORY = re.compile(r"memory|KV cache|max_model_len|initialization failed", re.IGNORECASE)
 MEMORY_HINT = (
@@ -64,7 +66,11 @@ def load_hint(why: str) -> str:
     """Return a hint for a model that cannot be loaded; empty where the reason says enough."""
     if "unexpected keyword" in why:
         return "llm_kwargs takes what vllm.EngineArgs of the installed version takes"
-    return MEMORY_HINT if _NO_MEMORY.search(why) else ""
+    if not _NO_MEMORY.search(why):
+        return ""
+    if standing() is not None and not accelerators() and not {*granted("read")} & {"/proc", "/"}:
+        return "on a CPU vLLM's workers read /proc, which the wall refuses: --allow read:/proc lets them"
+    return MEMORY_HINT
 
 
 _LOADING = (

@@ -64,7 +64,7 @@ def scicode(
     failures: dict[int, Failure] = {}
     for number, (answer, row) in enumerate(zip(cases.predictions, rows_with(cases), strict=True)):
         try:
-            trials = [_trial(*each, place, seconds, who) for each in _programs(answer, row, place)]
+            trials = [_trial(*each, place, seconds, who) for each in _programs(answer, row, place, who)]
         except (ProctorError, wire.CannotCrossError, OSError, LookupError, TypeError, ValueError) as error:
             failures[number] = Failure("scoring", str(error), retryable=False)
             trials = []
@@ -89,7 +89,7 @@ def missing_data(given: Mapping[str, Any]) -> Iterator[Diagnostic]:
     """Yield that there is no file of targets, where there is none."""
     named = str(given.get("test_data") or given.get("dataset_path") or "./data/scicode")
     place = _place(named)
-    if not place.is_file() and not any(place.glob("**/*.h5")):
+    if not place.is_file() and not any(any(place.glob(each)) for each in ("*.h5", "test_data/*.h5")):
         yield Diagnostic(
             f"SciCode's targets are not here: no .h5 file in {place.absolute()}", hint=_WHERE.format(place)
         )
@@ -103,7 +103,7 @@ def _place(named: str) -> Path:
 # -- programs -----------------------------------------------------------------------------------------------------
 
 
-def _programs(answer: Any, row: Mapping[str, Any], place: Path) -> Iterator[tuple[str, Step]]:
+def _programs(answer: Any, row: Mapping[str, Any], place: Path, who: Author | None) -> Iterator[tuple[str, Step]]:
     """Yield the program of each step that a model answers, with the step."""
     problem, program, steps = _steps(row)
     if unknown := [name for name in _imported(program) if find_spec(name) is None]:
@@ -116,7 +116,7 @@ def _programs(answer: Any, row: Mapping[str, Any], place: Path) -> Iterator[tupl
         raise DataError(f"there are {len(texts)} answers to {len(asked)} steps")
     for step in steps:
         if step[0] == given:
-            program += _given_code(given, place) if "sub_steps" in row else ""
+            program += _given_code(given, place, who) if "sub_steps" in row else ""
             continue
         if texts:
             program += f"\n{_script(texts.pop(0), fenced='test' in row)}\n"
@@ -153,11 +153,11 @@ def _script(text: str, *, fenced: bool) -> str:
     return re.sub(r"^\s*(import .*|from .*\s+import\s+.*)", "", body, flags=re.MULTILINE)
 
 
-def _given_code(step: str, place: Path) -> str:
+def _given_code(step: str, place: Path, who: Author | None) -> str:
     beside = (place if place.is_dir() else place.parent) / f"{step}.txt"
     if not beside.is_file():
         raise DataError(f"SciCode answers step {step} itself: put its {step}.txt (eval/data) at {beside}")
-    return f"\n{beside.read_text(encoding='utf-8')}\n"
+    return f"\n{Path(file_named(beside, who, 'a step of SciCode')).read_text(encoding='utf-8')}\n"
 
 
 # -- targets ------------------------------------------------------------------------------------------------------

@@ -72,6 +72,7 @@ class _Reply(Struct):
 
 _REPLY = msgspec.json.Decoder(_Reply)
 _LIKELIEST = 1
+_PROMPT_WITHOUT_FIRST = "prompt_logprobs without the first token"
 _LEFT_OUT = (
     "'%s' has no likelihood of the first token of a text with nothing before it: the token is left out, where other "
     "engines and lm-eval count it after the token that the model begins with (prefix_token=TEXT names it to this one, "
@@ -190,7 +191,9 @@ class OpenAIProtocol(ProviderProtocol):
             asked = LlamaServerScores(partial(self._send_to_root, caller), self.options.get("start", ""))
             return merged(await asked.score(request))
         if isinstance(request, Rolling) and self.options.get("scoring") == "prompt_logprobs":
-            return await self.send(caller, self._prompt_scores(request))
+            found = await self.send(caller, self._prompt_scores(request))
+            is_left_out = request.from_start and not self.options.get("is_chat", True)
+            return structs.replace(found, way=_PROMPT_WITHOUT_FIRST) if is_left_out else found
         if self.options.get("is_chat", True) and self.options.get("scoring") == "prompt_logprobs":
             raise CallError.of("engine", "a chat service gives losses of whole conversations only")
         texts = [("", request.text)] if isinstance(request, Rolling) else [_words(pair) for pair in request.pairs]
@@ -203,11 +206,11 @@ class OpenAIProtocol(ProviderProtocol):
             whole, unknown = Response(way=WITHOUT_FIRST, usage=error.usage), error
         if whole.way != WITHOUT_FIRST:
             return whole
-        if (tokenizer := self.options.get("tokenizer")) and (first := token_before_texts(tokenizer)):
-            self.options = {
-                **self.options,
-                "prefix_token": first,
-            }  # for all that come: the server adds none
+        tokenizer, first = self.options.get("tokenizer"), self.options.get("prefix_token", "")
+        if tokenizer:  # looked into once: the server adds no token before any text that comes
+            first = token_before_texts(tokenizer)
+            self.options = {**self.options, "prefix_token": first, "tokenizer": None}
+        if first:
             again = await self._echoed(caller, texts, first, skips_first=False)
             return structs.replace(again, usage=whole.usage + again.usage)
         if unknown is not None:
