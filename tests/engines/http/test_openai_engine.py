@@ -248,6 +248,31 @@ def test_a_tokenizer_is_refused_where_the_server_names_its_own_first_token():
     assert make_engine("gguf", {"base_url": "http://127.0.0.1:9", "tokenizer": "/t"}).tokenizer is None
 
 
+@pytest.mark.parametrize(
+    "endpoint, from_start, way",
+    [
+        ("completions", True, "prompt_logprobs without the first token"),
+        ("completions", False, ""),
+        ("chat", True, ""),  # the server lays the words out, and begins with tokens of its own
+    ],
+)
+def test_prompt_logprobs_say_what_they_leave_out(endpoint, from_start, way):
+    reply = {"prompt_logprobs": [None, {"1": {"logprob": -1.0, "rank": 1}}], "choices": [{"text": "x", "message": {}}]}
+
+    class Answering:
+        async def post(self, *_):
+            return Reply(200, {}, json.dumps({**reply, "choices": [{**reply["choices"][0], **reply}]}).encode())
+
+        async def close(self):
+            pass
+
+    engine = OpenAIEngine(model="m", base_url="http://127.0.0.1:9", endpoint=endpoint, scoring="prompt_logprobs")
+    engine._make_transport = Answering
+    response = scored(engine, Rolling("one two", from_start))
+    assert response.scores[0].log_likelihood == -1.0
+    assert response.way == way
+
+
 def test_files_of_a_tokenizer_are_looked_into_once(tmp_path, monkeypatch, heard):
     looked = []
     monkeypatch.setattr(
