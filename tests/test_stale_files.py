@@ -1,7 +1,9 @@
 """A file that is changed twice within one tick of its file system's clock is read twice."""
 
 import os
+import py_compile
 from collections.abc import Callable
+from importlib.util import cache_from_source
 from pathlib import Path
 
 import pytest
@@ -77,6 +79,19 @@ def test_second_change_within_a_tick_is_seen(what: str, tmp_path: Path) -> None:
     assert read(path) != first
     write(path, before, at)
     assert read(path) == first
+
+
+@pytest.mark.parametrize("what", ["a helper of a task", "a module beside a config"])
+def test_compiled_files_beside_code_are_not_run(what: str, tmp_path: Path) -> None:
+    name, source, other, read = READERS[what]
+    (tmp_path / name).write_text(source)
+    (tmp_path / "other.py").write_text(other)
+    compiled = cache_from_source(str(tmp_path / name))
+    # A file that is never compared with its source, as anybody may put it into a repository.
+    py_compile.compile(
+        str(tmp_path / "other.py"), compiled, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH
+    )
+    assert read(tmp_path / name) == 1
 
 
 def test_stamp_of_what_is_settled_needs_no_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ import json
 import os
 from functools import lru_cache
 from importlib.machinery import PathFinder
-from importlib.util import cache_from_source, find_spec
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -193,14 +193,13 @@ def _digests(path: Path, digest: str) -> dict[str, str]:
 
 
 def check_module(file: Path) -> None:
-    """Look at a module that is about to run, where it is one of a fetched package; it is compiled anew.
+    """Look at a module that is about to run, where it is one of a fetched package.
 
     Raises:
         ForgedError: As :func:`check_file`.
     """
     if file.resolve().is_relative_to((state_folder() / "packages").resolve()):
         check_file(file, file.read_bytes())
-        Path(cache_from_source(str(file))).unlink(missing_ok=True)
 
 
 foreign_text.checks.append(check_file)

@@ -6,14 +6,46 @@ They are those of their folder alone: two folders may have modules of one name, 
 from __future__ import annotations
 
 import sys
+from importlib.machinery import SourceFileLoader
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 
 from proctor.guests.rooms import GuestRoom
 from proctor.guests.table import TABLES
 from proctor.packages import check_module
 from proctor.safe_files import Stamp, is_unchanged, stamp_of
+
+
+class _Source(SourceFileLoader):
+    """Runs what a file says: compiled files beside it, known by a second and a size, may be older, or a stranger's."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        """Return the code of the file as it is now."""
+        return self.source_to_code(self.get_data(self.get_filename(fullname)), self.get_filename(fullname))
+
+
+def unrun_module(name: str, file: Path) -> ModuleType:
+    """Return the module of a file, which has not been run.
+
+    Raises:
+        ImportError: No module may be made of the file.
+    """
+    check_module(file)
+    folders = [str(file.parent)] if file.name == "__init__.py" else None
+    spec = spec_from_file_location(name, file, loader=_Source(name, str(file)), submodule_search_locations=folders)
+    assert spec is not None  # noqa: S101 - there is a loader
+    return module_from_spec(spec)
+
+
+def run_module(module: ModuleType) -> None:
+    """Run a module from its file.
+
+    Raises:
+        BaseException: Whatever its code raises.
+    """
+    assert isinstance(module.__loader__, _Source)  # noqa: S101 - made by `unrun_module`
+    module.__loader__.exec_module(module)
 
 
 class FolderRoom(GuestRoom):
@@ -76,12 +108,7 @@ class FolderRoom(GuestRoom):
         return self._beside.get(file.stem) or self._executed(file.stem, file)
 
     def _executed(self, name: str, file: Path) -> ModuleType:
-        check_module(file)
-        folders = [str(file.parent)] if file.name == "__init__.py" else None
-        spec = spec_from_file_location(name, file, submodule_search_locations=folders)
-        if spec is None or spec.loader is None:
-            raise ImportError(f"{file} cannot be loaded as Python", name=name)
-        module = self._beside[name] = module_from_spec(spec)
+        module = self._beside[name] = unrun_module(name, file)
         vars(module)["__builtins__"] = self.builtins()
         # Dataclasses and pickle look there for a class's module; a name that an installed package has stays that one's.
         stays, before = not _is_installed(top := name.partition(".")[0]), sys.modules.get(name)
@@ -90,7 +117,7 @@ class FolderRoom(GuestRoom):
         sys.modules[name] = module
         self._run_at[file] = stamp_of(file)
         try:
-            spec.loader.exec_module(module)
+            run_module(module)
         except BaseException:
             stays = False
             del self._beside[name]

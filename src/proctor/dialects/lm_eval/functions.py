@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 import re
 import sys
@@ -17,10 +16,11 @@ from typing import Any, Final
 from proctor.dialects.lm_eval.code_draws import by_content, importing
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.errors import DataError, Location, TrustError
+from proctor.guests.beside import run_module, unrun_module
 from proctor.guests.code import module_named
 from proctor.guests.rooms import GuestModule, GuestRoom
 from proctor.guests.table import table_of
-from proctor.packages import check_module, package_folder
+from proctor.packages import package_folder
 from proctor.safe_files import Stamp, is_unchanged, stamp_of
 from proctor.settings import settings
 
@@ -116,12 +116,7 @@ def _module(file: Path, name: str) -> ModuleType:
     if key in _modules and is_unchanged(file, _modules[key][0]):
         return _modules[key][1]
     stamp = stamp_of(file)
-    check_module(file)
-    folders = [str(file.parent)] if file.name == "__init__.py" else None
-    spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=folders)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{file} cannot be loaded as Python")
-    module = importlib.util.module_from_spec(spec)
+    module = unrun_module(name, file)
     room = TaskRoom(_tasks_folder(file))
     vars(module)["__builtins__"] = room.builtins()
     vars(module)[_READ] = room.read
@@ -130,7 +125,7 @@ def _module(file: Path, name: str) -> ModuleType:
     _modules[key] = stamp, module  # whoever imports it while it runs gets what there is by then
     try:
         with importing(module, file):
-            spec.loader.exec_module(module)
+            run_module(module)
     except BaseException:
         sys.modules.pop(name, None)
         del _modules[key]
