@@ -198,7 +198,7 @@ def test_frames_are_read_as_they_are_written():
 
 def test_a_long_frame_comes_whole_and_one_that_is_too_long_does_not(tmp_path, monkeypatch):
     (tmp_path / "said").write_bytes(framed(b"x" * (3 << 20)) + framed(b"yy"))
-    with open(tmp_path / "said", "rb", buffering=0) as file:
+    with (tmp_path / "said").open("rb", buffering=0) as file:
         assert frames.receive(file.fileno()) == b"x" * (3 << 20)
         monkeypatch.setattr(frames, "LONGEST", 1)
         with pytest.raises(frames.ClosedError, match="too long"):
