@@ -283,7 +283,7 @@ def facts_of(stored: StoredRun) -> list[tuple[str, str]]:
 
 
 def _again(stored: StoredRun) -> str:
-    """Return the command that repeats a run or goes on with it, in the log that has its answers, as a shell takes it."""
+    """Return the command that repeats a run or goes on with it, as a shell takes it: in the log of its answers."""
     words, log = ["proctor", "run", str(stored.path / "run.yaml")], str(stored.run.get("log") or "")
     return shlex.join([*words, "--log", log] if log and log != str(default_log()) else words)
 
