@@ -216,7 +216,7 @@ def test_a_budget_that_ends_a_gate_leaves_it_undecided_and_it_goes_on(baseline, 
         given = asking(server, "--baseline", "base.json", "--json", model="poor")
         code, out, err = invoke("gate", *given, "--budget-tokens", "150")
         assert code == 4
-        assert "stopped: the budget of 150 tokens is used up" in err
+        assert "stopped: the budget of 150 tokens has no room" in err
         first = json.loads(out)
         assert first["verdict"] == "undecided"
         code, out, _ = invoke("gate", *given)

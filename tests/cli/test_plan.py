@@ -92,3 +92,31 @@ def test_where_nothing_is_left_a_plan_says_so(invoke, tmp_path):
     assert "samples.arithmetic: tokens out are none: the log has every answer" in err
     (each,) = json.loads(invoke("plan", *given, "--json")[1])["exams"]
     assert (each["from_log"], each["seconds"], each["usd"]["value"], each["tokens_out"]["from"]) == (82, 0, 0, "done")
+
+
+def test_what_judges_are_asked_is_said_to_come_on_top_and_stands_on_the_bill(invoke, tmp_path):
+    (tmp_path / "q.csv").write_text("question,answer\nCapital of France?,Paris\nCapital of Peru?,Lima\n")
+    (tmp_path / "prices.json").write_text(
+        json.dumps({"date": "2026-11-30", "models": {"dummy": {"input": 100, "output": 100}}})
+    )
+    (tmp_path / "judge.py").write_text("def decide(prompt):\n    return '{\"pass\": true}'\n")
+    given = ("q.csv", "-m", "dummy", "--metric", "judge", "number", "--prices", "prices.json", "--log", "log.db")
+    given += ("--trust-code", "--judge")
+    _, _, err = invoke("plan", *given, "dummy")
+    assert "q: what judges are asked is not counted here, and comes on top: dummy (" in err
+    _, _, err = invoke("run", *given, "dummy", "--allow-failures", "-o", "r")
+    run = json.loads((tmp_path / "r" / "results.json").read_text())
+    judge = run["run"]["judges"]["dummy"]
+    spent = (judge["prompt_tokens"] + judge["completion_tokens"]) * 100 / 1e6
+    assert judge["usd_of_this_run"] == pytest.approx(spent, abs=1e-6)
+    assert spent > 0
+    assert f"dummy ${judge['usd_of_this_run']:.6f}"[:12] in err
+    entry = run["results"]["q"]
+    assert [each["judge"] for each in entry["judged"]] == ["judge"], "a number asks no judge"
+    assert entry["number_stderr"] == 0.0, "a mean of single answers has a standard error"
+    _, _, err = invoke("run", *given, "judge.py:decide", "-o", "s")
+    assert "cost of this run at list prices" not in err, "the log had its answers, and nobody knows the judge's price"
+    _, _, err = invoke("run", *given, "judge.py:decide", "-o", "s", "--limit", "1")
+    assert "it differs in limit" in err
+    _, _, err = invoke("run", *given, "dummy", "-o", "s")
+    assert "it differs in judge" in err

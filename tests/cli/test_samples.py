@@ -65,5 +65,5 @@ def test_a_budget_that_is_used_up_is_a_failure_that_is_counted(invoke):
     code, _, err = invoke("run", *given, "--budget-tokens", "300", "-o", "here", "--allow-failures")
     assert code == 1  # whatever may fail: not everything was asked
     said = [line for line in err.splitlines() if line.startswith(("stopped", "run folder", "warning"))]
-    assert said[0].startswith("stopped: the budget of 300 tokens is used up (")
+    assert said[0].startswith("stopped: the budget of 300 tokens has no room for another request (")
     assert json.loads(Path("here/results.json").read_text())["run"]["stopped"] in said[0]

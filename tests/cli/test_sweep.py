@@ -275,7 +275,7 @@ def test_one_budget_is_for_the_whole_sweep_and_answers_of_the_log_are_free(invok
              "--decoding", "max_tokens=8")  # fmt: skip
     code, _, err = invoke(*given, "--budget-tokens", "150")
     assert code != 0
-    assert "stopped: the budget of 150 tokens is used up" in err
+    assert "stopped: the budget of 150 tokens has no room" in err
     runs = [json.loads(path.read_text())["run"] for path in Path("out").glob("*/results.json")]
     spent = [
         sum(each[side] for each in run["usage"].values() for side in ("prompt_tokens", "completion_tokens"))

@@ -226,7 +226,9 @@ def test_a_budget_holds_the_prompt_and_the_longest_answer_of_what_is_on_its_way(
     while (claim := allowance.claim(request(), engine)) is not None:
         held.append(claim)
     assert [each.held for each in held] == [13] * 6  # 8 tokens of prompt, as counted, and the longest answer
-    assert allowance.why.startswith("the budget of 100 tokens is used up (10 spent; the next prompt has about 8 tokens")
+    assert allowance.why.startswith(
+        "the budget of 100 tokens has no room for another request (10 spent; the next prompt has about 8 tokens"
+    )
     allowance.settle(held[0], answer(10, prompt=8))
     assert allowance.tokens == 20  # and 5 x 13 are held: there is room for one more
     assert allowance.claim(request(), engine) is not None
@@ -261,7 +263,7 @@ def test_a_budget_in_dollars():
     allowance.settle(claim, answer(500, prompt=300))
     assert allowance.usd == pytest.approx(0.7)
     assert allowance.claim(request(max_tokens=1), engine) is None
-    assert allowance.why.startswith("the budget of $1.00 is used up ($0.7000 spent")
+    assert allowance.why.startswith("the budget of $1.00 has no room for another request ($0.7000 spent")
 
 
 def test_no_limit_is_no_allowance():
@@ -300,7 +302,7 @@ def test_a_run_stays_within_its_tokens_and_goes_on_with_more(tmp_path):
     spent = sum(first.run["usage"]["a"].values())
     assert 80 < spent <= 100
     assert first.stopped == first.run["stopped"]
-    assert "the budget of 100 tokens is used up" in first.stopped
+    assert "the budget of 100 tokens has no room" in first.stopped
     assert first.results["a"]["failure_kinds"] == {"budget": 100 - sum(engine.asked.values())}
     again = ToyEngine()
     second = run_exams([exam], again, log=tmp_path / "log.db")

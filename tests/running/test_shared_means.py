@@ -50,7 +50,7 @@ def test_threads_with_one_budget_spend_it_together(log_place, limit):
     spent = sum(each.tokens for each in allowances)
     assert spent == 30 * len(sent)
     assert 2_000 < spent <= 3_000
-    assert all("used up" in each.why for each in allowances)
+    assert all("has no room" in each.why for each in allowances)
 
 
 def test_a_budget_is_new_when_nobody_of_before_is_there(log_place):
@@ -137,7 +137,7 @@ def both_and_alone(folder, log_place, count, *options, latency_seconds):
 
 def test_two_processes_with_a_budget_spend_it_together(tmp_path, log_place):
     _, said, asked, alone = both_and_alone(tmp_path, log_place, 200, "--budget-tokens", "200", latency_seconds=0.05)
-    assert all("used up" in each for each in said), said
+    assert all("has no room" in each for each in said), said
     assert alone * 0.8 <= asked <= alone
 
 

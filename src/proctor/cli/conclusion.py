@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from proctor.cli.error_reporting import FAILURES, say, show, warn
 
@@ -56,6 +56,8 @@ def conclude(
         say(f"note: nothing scores the answers to {name}: it has no metric of its own; --metric NAME is one")
     if result.output is not None:
         say(f"run folder: {result.output}")
+    if cost := _cost(result.run):
+        say(f"cost of this run at list prices: {cost}")
     if damaged := result.run.get("requests", {}).get("damaged"):
         warn(f"warning: {damaged} damaged entries of the response log count as absent, and were asked again")
         warn(f"  hint: proctor log verify --log {quote(result.run['log'])} says more")
@@ -65,6 +67,25 @@ def conclude(
     is_broken = _say_broken(result)
     too_low = _too_low(result, thresholds)
     return FAILURES if result.stopped or is_broken or (has_failed and not allow_failures) else too_low
+
+
+def _cost(run: Mapping[str, Any]) -> str:
+    """Return what a run's requests cost, by who was asked; nothing where that is nothing, or no price is known."""
+    from proctor.running.budget import dollars
+
+    asked = [(run["engine"]["label"], run["cost"])] if "cost" in run else []
+    asked += [(label, counts) for label, counts in run.get("judges", {}).items() if counts["asked"]]
+    if not any(each.get("usd_of_this_run") for _, each in asked):
+        return ""
+    said = []
+    for label, each in asked:
+        usd = each.get("usd_of_this_run")
+        bound = next(
+            (f"{word} " for word in ("at most", "at least", "about") if each.get(f"usd_is_{word.replace(' ', '_')}")),
+            "",
+        )
+        said.append(f"{label} {'of unknown price' if usd is None else bound + dollars(usd)}")
+    return ", ".join(said)
 
 
 def _print_scores(result: RunResult, rows: Sequence[ScoreRow], *, as_json: bool) -> None:
@@ -103,7 +124,7 @@ def _say_failures(result: RunResult, notes: Sequence[str]) -> bool:
     if notes:
         instead = next((said for kinds, said in _INSTEAD if firsts and kinds.issuperset(firsts)), "")
         more = " --retry-verdicts" if UNREAD.intersection(firsts) else ""
-        again = f"{_again(result)}{' with' if more and result.output is None else ''}{more}"
+        again = f"{_again(result, without='--keep-failed')}{' with' if more and result.output is None else ''}{more}"
         told = f"to ask again, judges too: {again}" if more else f"to ask again what failed: {again}"
         warn(instead or told if result.output is None else f"samples.jsonl has the reasons; {instead or told}")
     return bool(notes)
@@ -119,10 +140,10 @@ def _say_broken(result: RunResult) -> bool:
     return bool(broken)
 
 
-def _again(result: RunResult) -> str:
+def _again(result: RunResult, *, without: str = "") -> str:
     from proctor.cli.going_on import command_again
 
-    return "the same command" if result.output is None else command_again(result.output)
+    return "the same command" if result.output is None else command_again(result.output, without=without)
 
 
 def _too_low(result: RunResult, thresholds: Sequence[Threshold]) -> int:

@@ -147,6 +147,7 @@ def _as_data(plan: RunPlan, difference: float | None, precision: float | None) -
                 "tokens_out": {**_bounds(each.tokens_out), "most": each.most_out, "from": each.out_from},
                 "usd": None if (usd := plan.usd(each)) is None else _bounds(usd),
                 "seconds": plan.seconds(each),
+                "judges_not_counted": list(each.judges),
                 "detectable": each.detectable if math.isfinite(each.detectable) else None,
                 **({} if difference is None else {"needed": _needed(plan, each, difference)}),
                 **({} if precision is None else {"questions_for_precision": _for_precision(each, precision)}),
@@ -237,6 +238,10 @@ _FROM = {
 def _notes(plan: RunPlan, difference: float | None) -> list[str]:
     said = [f"{each.exam}: tokens out are {_FROM[each.out_from]}" for each in plan.exams]
     for each in plan.exams:
+        if each.judges:
+            said.append(
+                f"{each.exam}: what judges are asked is not counted here, and comes on top: {', '.join(each.judges)}"
+            )
         if each.cache_read:
             usd = plan.usd_saved(each)
             less = "" if usd is None else f", which makes the exam about ${usd:,.4f} cheaper"

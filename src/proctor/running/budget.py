@@ -15,7 +15,7 @@ from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 from msgspec import Struct, structs
@@ -288,7 +288,7 @@ class Allowance:
                 self.why = _used_up(f"{self.max_tokens:,} tokens", f"{self.tokens + int(others[0]):,}", wanted)
                 return None
             if self.max_usd is not None and need[1] + others[1] > self.max_usd:
-                self.why = _used_up(f"${self.max_usd:,.2f}", f"${self.usd + others[1]:,.4f}", wanted)
+                self.why = _used_up(dollars(self.max_usd), dollars(self.usd + others[1]), wanted)
                 return None
             self._held_tokens += wanted.held
             self._held_usd += wanted.usd
@@ -336,7 +336,19 @@ class Allowance:
 
 def _used_up(budget: str, spent: str, wanted: Claim) -> str:
     may = f"the next prompt has about {wanted.prompt:,} tokens, and its answer may have {wanted.answer or 0:,}"
-    return f"the budget of {budget} is used up ({spent} spent; {may})"
+    return f"the budget of {budget} has no room for another request ({spent} spent; {may})"
+
+
+def dollars(usd: float) -> str:
+    """Return an amount of US dollars in words, with as many digits as small ones need.
+
+    >>> [dollars(12.5), dollars(0.0321), dollars(0.00005)]
+    ['$12.50', '$0.0321', '$0.000050']
+    """
+    return f"${usd:,.{2 if usd >= 1 or not usd else 6 if usd < _A_CENT else 4}f}"
+
+
+_A_CENT: Final = 0.01
 
 
 class ModelAllowance:

@@ -16,7 +16,7 @@ from proctor.running.progress import Progress
 from proctor.scoring.judges.judge_client import asking_through, is_asked_through
 
 if TYPE_CHECKING:
-    from proctor.running.budget import PriceTable
+    from proctor.running.budget import Price, PriceTable
     from proctor.running.log import Key, ResponseLog
     from proctor.running.log_place import LogAddress
     from proctor.running.reckoning import Claim
@@ -35,22 +35,29 @@ class JudgeCounts:
         from_log: Requests that the log answered.
         failed: Requests that were sent and got no answer.
         usage: Tokens of the requests that were sent.
+        usd: What they cost at list prices, in US dollars; ``None`` where no price is known.
     """
 
     asked: int = 0
     from_log: int = 0
     failed: int = 0
     usage: Usage = field(default_factory=Usage)
+    usd: float | None = None
 
-    def count(self, response: Response) -> None:
+    def count(self, response: Response, price: Price | None = None) -> None:
         """Count an answer that was asked for."""
+        from proctor.running.accounts import Sent
+
         self.asked += 1
         self.failed += response.failure is not None
         self.usage += response.usage
+        if price is not None:
+            self.usd = (self.usd or 0.0) + Sent.of([response], price.above).cost(price)
 
-    def as_data(self) -> dict[str, int]:
-        """Return the counts by name."""
-        return {"asked": self.asked, "from_log": self.from_log, "failed": self.failed, **self.usage.as_data()}
+    def as_data(self) -> dict[str, float]:
+        """Return the counts by name, and dollars as ``usd_of_this_run`` where they are known."""
+        usd = {} if self.usd is None else {"usd_of_this_run": round(self.usd, 6)}
+        return {"asked": self.asked, "from_log": self.from_log, "failed": self.failed, **self.usage.as_data(), **usd}
 
 
 class Judging:
@@ -98,7 +105,7 @@ class Judging:
             return ((position, engine.heard(response)) for position, response in engine.generate(requests))
         return self.answer(engine, requests)
 
-    def summary(self) -> dict[str, dict[str, int]]:
+    def summary(self) -> dict[str, dict[str, float]]:
         """Return the counts by judge, as JSON-like data."""
         return {label: counts.as_data() for label, counts in sorted(self.counts.items())}
 
@@ -182,9 +189,12 @@ class Judging:
 
     def counted(self, engine: Engine, answers: Answers, progress: Progress) -> Answers:
         """Count a judge's answers as they come."""
+        from proctor.running.budget import price_table
+
         counts, watch = self.counts[engine.label], self._watch
+        price = (self._prices or price_table()).price_of(engine.price_name)
         for position, response in answers:
-            counts.count(response)
+            counts.count(response, price)
             if watch is not None:
                 progress.count(response)
                 watch(engine.label, progress)

@@ -85,6 +85,7 @@ class ExamPlan:
             left to ask.
         seconds: How long one request took in the log; ``None`` where nobody knows.
         detectable: The smallest difference between two models that the exam shows four times out of five.
+        judges: Models that judge its answers; what they are asked is counted nowhere here.
     """
 
     exam: str
@@ -100,6 +101,7 @@ class ExamPlan:
     out_from: str = "nothing"
     seconds: float | None = None
     detectable: float = math.nan
+    judges: tuple[str, ...] = ()
 
     @property
     def left(self) -> int:
@@ -236,6 +238,7 @@ def _planned(exam: Exam, engine: Engine, answers: _Answers, discordant: float) -
     if exam.options.repeats is not None:  # then a run counts questions, too
         plan.instances = plan.questions
     plan.detectable = detectable_share(discordant, plan.questions)
+    plan.judges = tuple(dict.fromkeys(model for each in exam.judged for model in each.get("models", ())))
     return plan
 
 

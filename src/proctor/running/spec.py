@@ -99,7 +99,7 @@ class RunSpec:
         return text
 
     def differences(self, other: RunSpec) -> list[str]:
-        """Return the differences that change results: ``exams.<name>.<where>: before → now``; empty for the same run.
+        """Return the differences that change results: options, ``exams.<name>.<where>: before → now``; else nothing.
 
         Versions and how results are written do not count. Arguments that do not change answers (a batch size) do
         not count either, where both specs know the engine's identity; nor does what a file of an older Proctor does
@@ -108,7 +108,7 @@ class RunSpec:
         Args:
             other: The run that was there before.
         """
-        mine, theirs = self.to_dict(), other.to_dict()
+        mine, theirs = ({**data.pop("overrides", {}), **data} for data in (self.to_dict(), other.to_dict()))
         ignored = {"version", "log_samples", "tags", "exams", "fingerprints", "schema_version"}
         if self.engine and other.engine:
             ignored |= {"model", "model_args"}

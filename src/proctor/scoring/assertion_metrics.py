@@ -57,6 +57,7 @@ from proctor.scoring.metric import Metric
 from proctor.scoring.packages import lacking
 from proctor.scoring.scores import Unit
 from proctor.statistics.intervals import score_interval
+from proctor.statistics.standard_errors import mean_error
 
 Found = Verdict | Failure
 """What became of an assertion of an answer."""
@@ -254,6 +255,8 @@ class AssertionMetric(Metric):
         if intervals:
             sheet.bound_main()
         measured = sheet.measured(failures)
+        if intervals and len(known) > 1:
+            measured.scores = [replace(score, stderr=mean_error(known)) for score in measured.scores]
         measured.instances = {public: numbers, "score": numbers, "score_name": ConstantColumn(public, len(numbers))}
         return measured
 
@@ -349,8 +352,8 @@ class AnswerAssertion(AssertionMetric):
         return replace(assertion, value=value)
 
     def asked_with(self) -> dict[str, Any] | None:
-        """Return what the judge is asked with: of HealthBench's, whose words they are."""
-        found = super().asked_with()
+        """Return what the judge is asked with (HealthBench's words are its own); ``None`` where nobody judges."""
+        found = super().asked_with() if self.parsed.kind in JUDGED else None
         if found is None or self.parsed.kind != HEALTHBENCH:
             return found
         if (words := published_words()) is None:

@@ -95,7 +95,7 @@ def raise_wall(words: Sequence[str], needs: Needs = Needs()) -> Wall:  # noqa: B
     made = [str(each) for folder in needs.folders for each in _made_folders(folder)]
     found = what_can_stand()
     if found.programs and hasattr(os, "fork"):
-        programs = {each.partition(":")[2] for each in granted("run")} | {"bwrap", "docker", "podman"}
+        programs = {*granted("run"), "bwrap", "docker", "podman"}
         starter.stand_outside(scratch, made, programs, str(kept_table("allowed.json")))
     else:
         atexit.register(shutil.rmtree, scratch, ignore_errors=True)

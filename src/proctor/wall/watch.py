@@ -101,8 +101,7 @@ class Watch:
         elif event in _CONNECTS:
             self._check_address(arguments[1])
         elif not (self.is_open or is_starting()):
-            name = _name_of(arguments[0])
-            raise _refused(f"the program {name} is not started", f"run:{name}")
+            raise _refused(f"the program {_name_of(arguments[0])} is not started", "")
 
     def _check_reading(self, place: str) -> None:
         if self._reads_everything or self._readable.hold(place):

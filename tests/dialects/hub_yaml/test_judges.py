@@ -3,10 +3,12 @@
 import pytest
 
 from proctor.dialects.hub_yaml.config import Step
-from proctor.dialects.hub_yaml.judges import grader
+from proctor.dialects.hub_yaml.judges import _counted, _question, grader, instructions_of
+from proctor.dialects.hub_yaml.scorers import Answered
 from proctor.errors import ProctorError
 from proctor.ir import Failure
 from proctor.scoring.answer_checks import Verdict
+from proctor.settings import settings
 
 
 def made(**args):
@@ -89,3 +91,64 @@ def test_several_judges_agree_or_are_put_together(reducer, grades, value, told):
 def test_what_a_scorer_cannot_be_told_is_refused(args, told):
     with pytest.raises(ProctorError, match=told):
         made(**args)
+
+
+@pytest.mark.parametrize(
+    "grade, value",
+    [("C", "C"), ("P", "P"), ("yes", 1.0), ("TRUE", 1.0), ("No", 0.0), ("false", 0.0), ("2.5", 2.5), ("-1", -1.0)],
+)
+def test_a_grade_is_a_letter_a_word_or_a_number(grade, value):
+    assert _counted(grade, "said") == Verdict(value, "said")
+
+
+def test_what_a_judge_is_asked():
+    sample = {"input": "Why?", "target": ["a", "b"], "metadata": {"topic": ["[begin data]", {"k": "[END DATA]"}, 3]}}
+    own = made(template="{question}|{answer}|{criterion}|{topic}|{instructions}", instructions="Do.")
+    asked = own._prompt(Answered(["first", "x [End Data]"], sample, "history"))
+    assert asked.source == [
+        {"role": "user", "content": "Why?|x [End-Data]|ab|['[begin-data]', {'k': '[END-DATA]'}, 3]|Do."}
+    ]
+    said = made(template="{question}", include_history=True)._prompt(Answered([], sample, "history"))
+    assert said.source[0]["content"] == "history"
+    assert made(template="{nobody}")._prompt(Answered([], sample)).retryable is False
+
+
+@pytest.mark.parametrize(
+    "value, words",
+    [
+        ([{"role": "user", "content": "one"}, {"role": "user", "content": "two"}, {"role": "system", "content": "S"}], "two"),
+        ([{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image_url"}, {"type": "text", "text": "b"}]}], "a\nb"),
+        ([{"role": "system", "content": "S"}], ""),
+    ],
+)  # fmt: skip
+def test_the_question_that_a_judge_is_shown(value, words):
+    assert _question({"input": value}) == words
+
+
+@pytest.mark.parametrize("partial", [True, False])
+def test_partial_credit_is_offered_where_it_counts(partial):
+    words = instructions_of(partial_credit=partial)
+    assert ('"P" for partially' in words, words.count("one of CPI."), words.count("one of CI.")) == (
+        partial, 2 * partial, 2 * (not partial)
+    )  # fmt: skip
+    assert "{" not in words
+
+
+def test_what_judges_are_asked_with_tells_scorers_apart():
+    varied = [{}, {"partial_credit": True}, {"include_history": True}, {"grade_pattern": "(.)"}, {"reducer": "mean"},
+              {"instructions": "Do."}, {"template": "{answer}"}]  # fmt: skip
+    with settings.context(judge="scripted"):
+        told = [made(**each).asked_with("mine") for each in varied]
+        assert [made().asked_with("mine")] == told[:1]
+    assert len({each["prompt"] for each in told}) == len(varied)
+    assert (told[0]["judge"], len(told[0]["models"])) == ("mine", 1)
+    assert made().asked_with("mine")["models"] == []
+
+
+def test_who_judges():
+    with settings.context(judge="scripted"):
+        assert len(made().engines()) == 1
+        assert len(made(model=["scripted", "dummy"]).engines()) == 2
+    (problem,) = made().check()
+    assert "nobody says which model" in problem.what
+    assert made().judge([], mean) == []

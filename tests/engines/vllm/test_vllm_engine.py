@@ -10,11 +10,11 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from proctor.engines.vllm import vllm_engine
+from proctor.engines.vllm import choice_ways, conversion, vllm_engine
 from proctor.engines.vllm.vllm_engine import VLLMEngine
-from proctor.errors import EngineError, MissingExtraError
+from proctor.errors import EngineError, MissingExtraError, ValidationError
 from proctor.guests.unitxt.engines.vllm import VLLMInferenceEngine
-from proctor.ir import Choose, Decoding, Generate, Pair, Prompt, Rolling, Span, Turn
+from proctor.ir import Choose, Decoding, Generate, Pair, Prompt, Rolling, Span, Turn, Usage
 
 
 class Tokenizer:
@@ -652,3 +652,125 @@ def test_on_a_cpu_a_failed_start_names_what_the_wall_refuses(monkeypatch):
     monkeypatch.setattr(vllm_engine, "granted", lambda _: [])
     monkeypatch.setattr(vllm_engine, "accelerators", lambda: ["/dev/nvidia0"])
     assert vllm_engine.load_hint(why) == vllm_engine.MEMORY_HINT
+
+
+# -- arguments, and what comes back ----------------------------------------------------------------------------------
+
+
+def test_what_a_model_is_loaded_with_where_nothing_is_said(engine):
+    plain = VLLMEngine(model="m")
+    list(plain.generate([Generate(Prompt("x"))]))
+    given = {"model": "m", "dtype": "auto", "tensor_parallel_size": 1, "gpu_memory_utilization": 0.9}
+    assert plain._loaded.arguments == {**given, "trust_remote_code": False}
+    assert LLM.calls[0][1][0].max_tokens == LENGTH // 2
+    assert plain.decoding_defaults() == {"max_tokens": 256, **dict.fromkeys(
+        ("temperature", "top_p", "top_k", "seed", "stop")), "extra": {}}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "given, is_taken",
+    [
+        ({"tensor_parallel_size": 0}, False),
+        ({"tensor_parallel_size": 1}, True),
+        ({"gpu_memory_utilization": 0}, False),
+        ({"gpu_memory_utilization": 1}, True),
+        ({"gpu_memory_utilization": 1.01}, False),
+        ({"truncate": "right"}, False),
+    ],
+)
+def test_what_no_machine_has_is_refused(given, is_taken):
+    if is_taken:
+        assert VLLMEngine(model="m", **given)
+    else:
+        with pytest.raises(ValidationError):
+            VLLMEngine(model="m", **given)
+
+
+def test_how_the_machine_is_used_does_not_change_whose_answers_they_are():
+    def identity(**given):
+        return VLLMEngine(model="m", **given).identity
+
+    same = [{}, {"tensor_parallel_size": 4}, {"gpu_memory_utilization": 0.5}, {"trust_remote_code": True}]
+    other = [{"dtype": "float16"}, {"max_tokens": 3}, {"llm_kwargs": {"kv_cache_dtype": "fp8"}}, {"truncate": "none"}]
+    assert len({str(identity(**each)) for each in same}) == 1
+    assert len({str(identity(**each)) for each in (*same, *other)}) == 5
+
+
+def test_decoding_that_the_fields_ask_for_is_what_requests_leave_open(engine):
+    own = VLLMEngine(model="m", temperature=0.7, top_p=0.8, top_k=9, seed=3, stop="END", max_tokens=5)
+    list(own.generate([Generate(Prompt("x")), Generate(Prompt("x"), Decoding(temperature=0.2, stop=("\n",), seed=8))]))
+    [(_, (left, said), _)] = LLM.calls
+    names = ("temperature", "top_p", "top_k", "seed", "stop", "max_tokens")
+    assert [getattr(left, each) for each in names] == [0.7, 0.8, 9, 3, ["END"], 5]
+    assert [getattr(said, each) for each in names] == [0.2, 0.8, 9, 8, ["\n"], 5]
+
+
+def test_the_likeliest_alternatives_come_first_and_the_written_token_is_its_own():
+    entries = {7: entry(7), 3: entry(3), 5: shaped("Logprob", {"logprob": -0.5, "rank": 9, "decoded_token": None})}
+    written = shaped(
+        "CompletionOutput", {"token_ids": [7], "logprobs": [entries], "text": "t", "finish_reason": "length"}
+    )
+    output = shaped("RequestOutput", {"prompt_token_ids": [1, 2, 3], "outputs": [written]})
+    found = conversion.answer_of(output, 2)
+    [tokens] = {*found.tokens}
+    assert [(each.token, each.log_probability, each.top) for each in tokens] == [
+        ("\x07", -0.07, (("\x03", -0.03), ("\x07", -0.07), ("", -0.5)))
+    ]
+    assert (found.texts, found.finish_reasons, found.usage) == (("t",) * 2, ("length",) * 2, Usage(3, 1))
+    assert len(found.tokens) == 2
+
+
+def scorable(*targets, inputs=(1, 2)):
+    return SimpleNamespace(inputs=list(inputs), targets=list(targets))
+
+
+@pytest.mark.parametrize(
+    "name, pieces, takes",
+    [
+        ("by one token", [scorable(n) for n in range(128)], True),
+        ("by one token", [scorable(n) for n in range(129)], False),
+        ("by one token", [scorable(n % 128) for n in range(129)], True),
+        ("by one token", [scorable(1), scorable(1, 2)], False),
+        ("by one token", [scorable(1), scorable(2, inputs=(3,))], False),
+        ("by one token", [], False),
+        ("by one token each", [scorable(n) for n in range(129)], True),
+        ("by replay", [scorable(1, 2, inputs=range(16))], True),
+        ("by replay", [scorable(1, 2, inputs=range(15))], False),
+    ],
+)
+def test_which_questions_a_way_takes(name, pieces, takes):
+    [way] = [each for each in choice_ways.ways_with({"enable_trace_replay": True}) if each.name == name]
+    assert way.takes(pieces) is takes
+
+
+def test_which_ways_a_loaded_model_has():
+    ways = [[each.name for each in choice_ways.ways_with(options)] for options in (
+        {}, {"enable_trace_replay": True, "logprobs_mode": "raw_logprobs"}, {"logprobs_mode": "raw_logits"})]  # fmt: skip
+    assert ways == [["by one token", "by one token each"], ["by one token", "by one token each", "by replay"], []]
+
+
+def test_replay_asks_behind_the_context_for_just_the_tokens_of_the_choice():
+    *_, way = choice_ways.ways_with({"enable_trace_replay": True})
+    [(ids, options)] = way.asks([scorable(8, 9, inputs=(1, 2, 3, 8))])
+    assert ids == [1, 2, 3]
+    assert options == {"logprobs": 1, "ignore_eos": True, "max_tokens": 2, "trace_decode_token_ids": [8, 9]}
+    assert choice_ways.BY_PROMPT.asks([scorable(8, 9, inputs=(1, 2, 3, 8))]) == [
+        ([1, 2, 3, 8, 9], {"prompt_logprobs": 1})
+    ]
+
+
+def test_an_answer_of_nothing_that_was_cut_off_is_no_thought(engine, monkeypatch):
+    """vLLM shows every token: where there is none, nothing was thought."""
+    monkeypatch.setattr(LLM, "_output", cut_off)
+    [(_, response)] = list(engine.generate([Generate(Prompt("x"))]))
+    assert (response.failure, response.texts, response.thoughts) == (None, ("",), ())
+
+
+def cut_off(_, ids, parameters):
+    written = {"index": 0, "text": "", "token_ids": [0], "finish_reason": "length"}
+    return shaped("RequestOutput", {"prompt_token_ids": ids, "outputs": [shaped("CompletionOutput", written)]})
+
+
+def test_a_model_that_cannot_be_loaded_for_another_reason_has_no_hint():
+    assert vllm_engine.load_hint("no such repository") == ""
+    assert "EngineArgs" in vllm_engine.load_hint("got an unexpected keyword argument 'x'")

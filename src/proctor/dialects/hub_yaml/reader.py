@@ -161,7 +161,7 @@ class _File:
 
     def _switch(self, path: Path_, values: Mapping[str, Any], key: str) -> bool:
         value = values.get(key)
-        if value not in (None, True, False):
+        if not isinstance(value, bool | None):  # 1 is no switch
             self._say((*path, key), f"{key} is {value!r}", why="it is true or false")
         return value is True
 

@@ -105,7 +105,7 @@ class Talk:
         found: list[Message | None] = []
         before: Context = ()
         for number, context in enumerate(self.asked):
-            if context[: len(before)] == before and len(context) >= len(before):
+            if context[: len(before)] == before:
                 found += [*(each.message() for each in context[len(before) :]), None]
                 before = (*context, Spoken("assistant", said(number)))
             else:
