@@ -120,6 +120,28 @@ def test_what_a_model_did_not_answer_is_asked_again_by_the_command_that_is_print
     assert _score(folder / "r") == 1.0
 
 
+def test_what_failed_and_was_kept_is_asked_again_by_the_command_that_is_printed(folder):
+    (folder / "said.jsonl").write_text('"Paris"\n')
+    asked = ["run", "q.csv", "-m", "replay", "-a", "path=said.jsonl", "-o", "r", "--log", "log.db"]
+    typed(*asked)
+    done = typed(*asked, "--keep-failed")
+    (folder / "said.jsonl").write_text('"Paris"\n"Tokyo"\n')
+    assert typed(*_told(done, "proctor run")).returncode == 0
+    assert _score(folder / "r") == 1.0
+
+
+def test_a_run_goes_on_in_its_own_log_as_the_message_says(folder):
+    assert typed("run", "q.csv", "-m", "dummy", "-o", "r", "--log", "own log.db").returncode == 0
+    done = typed("run", "r")
+    assert done.returncode == 2
+    assert "everything would be asked again" in done.stderr
+    named = shlex.split(re.search(r"(--log .*?) goes on there", done.stderr)[1])
+    again = typed("run", "r", *named)
+    assert again.returncode == 0
+    assert "2 from the log" in again.stderr
+    assert typed("run", "r", "--log", "other.db").returncode == 0, "who names a log means it"
+
+
 def test_judges_that_gave_no_verdict_are_asked_again_by_the_command_that_is_printed(folder):
     done = typed("run", "q.csv", "-m", "dummy", "--metric", "judge", "--judge", "dummy", "-o", "r")
     assert done.returncode

@@ -37,8 +37,8 @@ OTHERS: Final[Mapping[str, Mapping[str, str]]] = {
         "`HF_HUB_OFFLINE`": "As `PROCTOR_OFFLINE`: no hub is contacted",
         "`SSL_CERT_FILE`, `SSL_CERT_DIR`, `REQUESTS_CA_BUNDLE`, `CURL_CA_BUNDLE`": "Certificates that libraries read; "
         "readable behind the wall",
-        "`SLURM_ARRAY_TASK_ID`, `SLURM_ARRAY_TASK_MIN`, `SLURM_ARRAY_TASK_COUNT`, `SLURM_PROCID`, `SLURM_NTASKS`, "
-        "`JOB_COMPLETION_INDEX`": "Which shard `--shard auto` is, and of how many",
+        "`SLURM_ARRAY_TASK_ID`, `SLURM_ARRAY_TASK_MIN`, `SLURM_ARRAY_TASK_MAX`, `SLURM_ARRAY_TASK_COUNT`, "
+        "`SLURM_PROCID`, `SLURM_NTASKS`, `JOB_COMPLETION_INDEX`": "Which shard `--shard auto` is, and of how many",
         "`CUDA_CACHE_PATH`, `TRITON_CACHE_DIR`, `TORCHINDUCTOR_CACHE_DIR`, `TORCH_HOME`, `VLLM_CACHE_ROOT`": "Where "
         "engines keep what they compile; writable behind the wall where there is a GPU",
         "`HF_TOKEN_PATH`, `HF_ENDPOINT`": "The file of the token, and the address of the hub, where they are other "

@@ -214,6 +214,9 @@ def test_a_file_of_an_engine_is_no_model_of_a_provider(tmp_path, monkeypatch):
     [
         ("meta-llama/Llama-3-8B", "--model hf -a pretrained=meta-llama/Llama-3-8B"),
         ("antropic/claude-sonnet-5", "did you mean 'anthropic'?"),
+        ("./ckpt/step-3000", "a folder with a model has a config.json"),
+        ("http://h:1/v1", "--model openai -a model=NAME,base_url=http://h:1/v1"),
+        ("models/x y.gguf", "--model llamacpp -a model='models/x y.gguf'"),
     ],
 )
 def test_a_model_behind_a_name_that_is_no_provider(name, hint):
@@ -250,3 +253,13 @@ def test_brackets_that_cannot_be_read_are_refused(name, said):
     with pytest.raises(UsageError, match=said) as caught:
         make_engine(name)
     assert "topsecret" not in str(caught.value)
+
+
+@pytest.mark.skipif(find_spec("transformers") is None, reason="the engine needs it")
+def test_the_folder_of_a_model_is_a_model(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ckpt" / "step-1").mkdir(parents=True)
+    (tmp_path / "ckpt" / "step-1" / "config.json").write_text("{}")
+    engine = make_engine("ckpt/step-1[dtype=bfloat16]", {"batch_size": 2})
+    assert (engine.type_name(), engine.model, engine.dtype) == ("hf_engine", "ckpt/step-1", "bfloat16")
+    assert make_engine("ckpt/step-1").identity == make_engine("hf", {"pretrained": "ckpt/step-1"}).identity

@@ -15,11 +15,18 @@ from proctor.testing.server import FaultServer
 COUNT = 11
 
 
+def array(task: int, first: int, last: int, count: int) -> dict[str, str]:
+    """Return what SLURM says to a task of an array."""
+    said = {"ID": task, "MIN": first, "MAX": last, "COUNT": count}
+    return {f"SLURM_ARRAY_TASK_{name}": str(value) for name, value in said.items()}
+
+
 @pytest.mark.parametrize(
     "text, environment, found",
     [
         ("3/16", {}, Shard(3, 16)),
-        ("auto", {"SLURM_ARRAY_TASK_ID": "7", "SLURM_ARRAY_TASK_MIN": "5", "SLURM_ARRAY_TASK_COUNT": "4"}, Shard(3, 4)),
+        ("auto", array(3, 1, 4, 4), Shard(3, 4)),
+        ("auto/4", array(3, 0, 3, 4), Shard(4, 4)),
         ("auto/9", {"SLURM_ARRAY_TASK_ID": "8"}, Shard(9, 9)),
         ("auto", {"SLURM_PROCID": "0", "SLURM_NTASKS": "2"}, Shard(1, 2)),
         ("auto/3", {"JOB_COMPLETION_INDEX": "2"}, Shard(3, 3)),
@@ -38,6 +45,11 @@ def test_which_shard_it_is(text, environment, found):
         ("0/4", {}, "no shard 0 of 4"),
         ("5/4", {}, "no shard 5 of 4"),
         ("auto", {}, "no variable says"),
+        ("auto", {"SLURM_ARRAY_TASK_ID": "2"}, "no variable says"),
+        ("auto", array(3, 3, 3, 1), "a part of an array"),
+        ("auto", array(7, 1, 7, 2), "a part of an array"),
+        ("auto/16", array(1, 1, 7, 2), "a part of an array"),
+        ("auto", array(4, 0, 6, 4), "a part of an array"),
         ("auto", {"JOB_COMPLETION_INDEX": "2"}, "no variable says"),
         ("auto/2", {"JOB_COMPLETION_INDEX": "2"}, "no shard 3 of 2"),
         ("auto/2", {"JOB_COMPLETION_INDEX": "x"}, "no variable says"),

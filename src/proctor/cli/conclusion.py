@@ -124,7 +124,7 @@ def _say_failures(result: RunResult, notes: Sequence[str]) -> bool:
     if notes:
         instead = next((said for kinds, said in _INSTEAD if firsts and kinds.issuperset(firsts)), "")
         more = " --retry-verdicts" if UNREAD.intersection(firsts) else ""
-        again = f"{_again(result)}{' with' if more and result.output is None else ''}{more}"
+        again = f"{_again(result, without='--keep-failed')}{' with' if more and result.output is None else ''}{more}"
         told = f"to ask again, judges too: {again}" if more else f"to ask again what failed: {again}"
         warn(instead or told if result.output is None else f"samples.jsonl has the reasons; {instead or told}")
     return bool(notes)
@@ -140,10 +140,10 @@ def _say_broken(result: RunResult) -> bool:
     return bool(broken)
 
 
-def _again(result: RunResult) -> str:
+def _again(result: RunResult, *, without: str = "") -> str:
     from proctor.cli.going_on import command_again
 
-    return "the same command" if result.output is None else command_again(result.output)
+    return "the same command" if result.output is None else command_again(result.output, without=without)
 
 
 def _too_low(result: RunResult, thresholds: Sequence[Threshold]) -> int:

@@ -160,7 +160,8 @@ def run_shard(
     with closing(engine):
         terms: Terms = {**_terms(execution, engine), "observer": _observer()}
         found = ask_shard(exams, engine, shard, **terms)
-    say(f"shard {shard}: {found.answered:,} answers, {found.cached:,} from the log, {found.failed:,} failures")
+    answers = found.answered - found.failed
+    say(f"shard {shard}: {answers:,} answers, {found.cached:,} from the log, {found.failed:,} failures")
     say("when all shards have ended: proctor log merge LOG..., then the same command without --shard")
     return FAILURES if found.failed and not allow_failures else DONE
 

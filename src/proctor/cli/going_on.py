@@ -21,16 +21,21 @@ _HELD = frozenset(
 """Options of ``proctor run`` that ``run.yaml`` holds. Permissions are the user's, and are in no file."""
 
 
-def command_again(folder: Path) -> str:
+def command_again(folder: Path, *, without: str = "") -> str:
     """Return the command that goes on with the run of a folder, as a shell takes it.
 
     It has the options of the running command that are not in ``run.yaml`` (``--log``, ``--budget-tokens``,
     ``--trust-code`` …). A call that runs several models is repeated whole. Secrets are hidden.
+
+    Args:
+        folder: The run folder.
+        without: An option that is left out.
     """
     context = click.get_current_context(silent=True)
     if context is None or context.info_name != "run":
         return f"proctor run {shlex.quote(str(folder / 'run.yaml'))}"
     typed: list[str] = context.meta.get(TYPED, [])
+    typed = [word for word in typed if word != without]
     if _runs_several(typed):
         return _hidden(["proctor", "run", *(word for word in typed if word.lstrip("-").replace("-", "_") not in ONCE)])
     return _hidden(["proctor", "run", str(folder / "run.yaml"), *_beside(context, typed)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -190,6 +191,7 @@ def _run_one(
         folder = spec if spec.is_dir() else spec.parent
         if execution.output is None and (folder / "run.yaml").exists():
             execution = replace(execution, goes_on_in=folder)
+        _check_log(folder, execution)
     with terminated_like_ctrl_c():
         if habits["--dry-run"]:
             return FAILURES if rehearse(wanted, execution, origin) and not printed["allow_failures"] else 0
@@ -205,6 +207,28 @@ def _run_one(
 
         say_side_by_side({wanted.model: result})
     return code
+
+
+def _check_log(folder: Path, execution: Execution) -> None:
+    """Refuse to go on with a run in another log than its own where none is named: everything would be asked again.
+
+    Raises:
+        UsageError: Its answers are in another log that is there.
+    """
+    from proctor.runs.stored_run import load_run
+    from proctor.settings import settings
+
+    if execution.log is not None or settings.log:
+        return
+    from proctor.running.log_file import default_log_path
+
+    log, usual = str(load_run(folder, with_spec=False).run.get("log") or ""), default_log_path()
+    if "://" in log or (log and Path(log).is_file() and Path(log).resolve() != usual.resolve()):
+        raise UsageError(
+            f"the answers of this run are in {log}, and no log is named",
+            why="in another log everything would be asked again",
+            hint=f"--log {quote(log)} goes on there; --log {quote(str(usual))} asks again",
+        )
 
 
 def _check_is_whole(execution: Execution) -> None:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from proctor.artifacts import fetch_artifact
@@ -31,8 +32,8 @@ def make_engine(name: str | Engine, args: Mapping[str, Any] | None = None, origi
     """Return the engine of a short name, a catalog name, a query, or JSON with ``__type__``.
 
     Args:
-        name: What ``--model`` takes; ``openai/gpt-4.1`` is the model of a provider, or of an engine, and brackets hold
-            arguments: ``openai/m[base_url=http://host/v1]``.
+        name: What ``--model`` takes; ``openai/gpt-4.1`` is the model of a provider, or of an engine, a folder with a
+            ``config.json`` one of ``hf``, and brackets hold arguments: ``openai/m[base_url=http://host/v1]``.
         args: Its fields (``--model-args``); dashes in names count as underscores.
         origin: Who says it; by default whoever wrote what is being built, the user where nobody did. An engine that
             is in a file of its own is that file's, but for the arguments that the user gave.
@@ -74,11 +75,12 @@ def _of_provider(name: str, given: dict[str, Any]) -> tuple[str, dict[str, Any]]
     """Return the engine and the arguments of ``provider/model[key=value]``; what is not written so stays as it is."""
     bare, bracket, rest = name.partition("[")
     code = IN_CODE.fullmatch(bare)
-    if bracket and (code or {bare, bare.partition("/")[0]} & {*engine_names(), *REGISTERED}):
+    is_folder = bare.partition("/")[0] not in engine_names() and Path(bare, "config.json").is_file()
+    if bracket and (code or is_folder or {bare, bare.partition("/")[0]} & {*engine_names(), *REGISTERED}):
         name, given = bare, {**_in_brackets(bare, rest, given), **given}
     if code is not None:
         return "python", {**given, "file": code["file"], **({"function": code["name"]} if code["name"] else {})}
-    provider, slash, model = name.partition("/")
+    provider, slash, model = ("hf", "/", name) if is_folder else name.partition("/")
     if not slash or not model or name in REGISTERED or provider not in engine_names():
         return name, given
     if given.get("model", model) != model:
@@ -207,6 +209,15 @@ _MODEL = re.compile(r"[\w-]+[-.:\d][\w.:-]*")
 """Names as services have them (``gpt-4.1``, ``o3``)."""
 _OF_PROVIDER = re.compile(r"[\w-]+/[\w.:/-]+(?<!\.json)")
 """A name after another one and a slash; files of engines are not such names."""
+_PLACES = (
+    (re.compile(r"^https?://"), "a server is --model openai -a model=NAME,base_url={}"),
+    (re.compile(r"\.gguf$"), "a GGUF file is --model llamacpp -a model={}"),
+    (
+        re.compile(r"^[.~]*/(?!.*\.json$)"),
+        "a folder with a model has a config.json (an adapter: --model hf -a model=BASE,peft={})",
+    ),
+)
+"""Addresses, files and folders that are given for an engine, and what is meant by them."""
 _OF_FILE = re.compile(r"([\w/]+)[:.](\w+)")
 """A function of a module, as import statements and servers have it."""
 _NO_ARTIFACT = re.compile(r"[\w.]+(?:-[\w.]+)+")
@@ -214,6 +225,8 @@ _NO_ARTIFACT = re.compile(r"[\w.]+(?:-[\w.]+)+")
 
 
 def _fetch(name: str, given: Mapping[str, Any]) -> Engine:
+    if other := next((hint for ending, hint in _PLACES if ending.search(name)), None):
+        raise UsageError(f"there is no engine '{name}'", hint=other.format(quote(name)))
     provider = name.partition("/")[0]
     if _OF_PROVIDER.fullmatch(name) and not Path(name).exists():
         known = next((each for each, entry in providers().items() if provider in entry.aliases), None)

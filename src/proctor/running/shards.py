@@ -38,7 +38,7 @@ class Shard:
         """Return the shard of ``3/16``; of ``auto`` and ``auto/16`` as a scheduler's variables say.
 
         Raises:
-            UsageError: It is none, or no variable says which one.
+            UsageError: It is none, or no variable says which one: those of a part of an array do not.
         """
         spelled = _SPELLED.fullmatch(text)
         if spelled is None or (spelled[1] != "auto" and spelled[2] is None):
@@ -60,9 +60,15 @@ def _told(environment: Mapping[str, str], count: int) -> tuple[int, int]:
         value = environment.get(name, "")
         return int(value) if value.isdecimal() else None
 
-    if (task := said("SLURM_ARRAY_TASK_ID")) is not None:
-        first = said("SLURM_ARRAY_TASK_MIN") or 0
-        return task - first + 1, count or said("SLURM_ARRAY_TASK_COUNT") or 0
+    tasks, first, last = (said(f"SLURM_ARRAY_TASK_{each}") for each in ("COUNT", "MIN", "MAX"))
+    if (task := said("SLURM_ARRAY_TASK_ID")) is not None and (found := count or tasks or 0):
+        if (first or 0) > 1 or (tasks or found) != found or (last is not None and last - (first or 0) >= found):
+            raise UsageError(
+                "which shard this is cannot be told: it is a task of a part of an array",
+                why=f"tasks {first or 0} to {last} of the array were submitted, {tasks} of them",
+                hint="--shard $SLURM_ARRAY_TASK_ID/16 says it, where 16 tasks are counted from 1",
+            )
+        return task - (first or 0) + 1, found
     for number, total in _COUNTED_FROM_0:
         if (task := said(number)) is not None and (found := count or said(total) or 0):
             return task + 1, found

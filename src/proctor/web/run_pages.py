@@ -23,6 +23,7 @@ from proctor.results.summary import (
     score_rows,
 )
 from proctor.results.summary import shown as score_text
+from proctor.running.log_file import default_log
 from proctor.runs.stored_run import StoredRun, state_notes
 from proctor.scoring.flat_scores import UNIT
 from proctor.web.charts import interval_bar, scale_of, small_bar
@@ -282,8 +283,9 @@ def facts_of(stored: StoredRun) -> list[tuple[str, str]]:
 
 
 def _again(stored: StoredRun) -> str:
-    """Return the command that repeats a run or goes on with it, as a shell takes it."""
-    return f"proctor run {shlex.quote(str(stored.path / 'run.yaml'))}"
+    """Return the command that repeats a run or goes on with it, as a shell takes it: in the log of its answers."""
+    words, log = ["proctor", "run", str(stored.path / "run.yaml")], str(stored.run.get("log") or "")
+    return shlex.join([*words, "--log", log] if log and log != str(default_log()) else words)
 
 
 def _tokens_text(usage: Mapping[str, Mapping[str, Any]]) -> str:
