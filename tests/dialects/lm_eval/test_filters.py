@@ -121,6 +121,21 @@ def test_a_class_of_the_task():
     assert made.filtered([["ab"]], [{}]) == [["baba"]]
 
 
+class Cleaned:
+    def apply(self, answers, docs):
+        return [each.replace(",", "") for each in answers]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [{"function": Cleaned}, {"function": "custom", "filter_fn": lambda answers, docs: Cleaned().apply(answers, docs)}],
+    ids=["class", "function"],
+)
+def test_code_of_others_behind_take_first_gets_the_answer_that_was_taken(step):
+    pipeline = FilterPipeline("p", [{"function": "take_first"}, step])
+    assert pipeline.apply([["1,200", "3"], [""]], [{}, {}]) == ["1200", ""]
+
+
 def test_unknown_filters_and_arguments():
     with pytest.raises(ScoringError, match="no filter 'regx'") as caught:
         make_filter({"function": "regx"})

@@ -14,6 +14,7 @@ from proctor.dialects.resolve import resolve_tasks
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import ProctorError
 from proctor.guests.lm_eval import registry
+from proctor.logs import say_once
 from proctor.running.run import run_exams
 from proctor.settings import settings
 
@@ -98,6 +99,18 @@ def test_what_a_fork_registers_is_obeyed_and_what_lm_eval_has_stays(fork: Path, 
     assert "lm_eval/api/metrics.py" in held
     assert "lm_eval/filters/cut.py" in held
     assert registry.aggregation_registry["mean"]([1.0, 2.0]) == 1.5
+
+
+def test_a_name_of_lm_eval_that_the_fork_has_changed_is_said_where_a_task_uses_it(
+    fork: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    say_once.cache_clear()
+    with settings.context(trust_code=True):
+        (exam,) = resolve_tasks([str(fork / "forked.yaml")])
+        run_exams([exam], ScriptedEngine(answer="x"))
+    (said,) = (each.getMessage() for each in caplog.records if "has changed" in each.getMessage())
+    assert "lowercase (filters/cut.py): scores here are those of lm-eval's releases" in said
+    assert "acc" not in said
 
 
 def test_without_trust_a_fork_is_not_run_and_named(fork: Path) -> None:

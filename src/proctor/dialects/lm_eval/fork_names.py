@@ -2,7 +2,8 @@
 
 Tasks of a fork lie in ``lm_eval/tasks``; what it adds to ``lm_eval/api`` and ``lm_eval/filters`` is found by the
 decorators in the text. A module that registers a name which a task wants and nobody else has is run where code is
-trusted, with Proctor's names beneath it; of names that lm-eval itself has, Proctor's stay.
+trusted, with Proctor's names beneath it; of names that lm-eval itself has, Proctor's stay, and where the fork has
+changed one that a task uses, that is said (:mod:`proctor.dialects.lm_eval.fork_changes`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from proctor.dialects.lm_eval.config import TaskConfig, plain
+from proctor.dialects.lm_eval.fork_changes import PROCESS_RESULTS, changed_names
 from proctor.dialects.lm_eval.functions import failed, module_of_file
 from proctor.errors import Diagnostic, ProctorError
 from proctor.foreign_text import read_source_text
@@ -47,6 +49,7 @@ def load_fork(config: TaskConfig) -> Iterator[Diagnostic]:
     """Run the modules of a task's fork that register what it names, each once; yield what is wrong with them."""
     from proctor.guests.lm_eval.registry import taking_only  # which knows the metrics of this dialect
 
+    _say_changes(config)
     for file, names in _files_of(config).items():
         what = f"{file} registers {', '.join(sorted(names))}"
         if not settings.trust_code:
@@ -61,6 +64,17 @@ def load_fork(config: TaskConfig) -> Iterator[Diagnostic]:
             yield from failed(f"{what}, and fails when it is imported", error).diagnostics
         else:
             say_once(f"{what}: read from it; what lm-eval has itself is Proctor's")
+
+
+def _say_changes(config: TaskConfig) -> None:
+    """Say which names of lm-eval's that a task uses its fork has changed: scores here are lm-eval's own."""
+    if config.source is None or (found := _PACKAGE.match(str(Path(config.source.path).resolve()))) is None:
+        return
+    used = {*_texts([plain(config.metric_list), plain(config.filter_list)])}
+    used |= {PROCESS_RESULTS} if config.process_results is None else set()
+    if changed := {name: file for name, file in changed_names(Path(found[1])).items() if name in used}:
+        named = ", ".join(f"{name} ({file})" for name, file in sorted(changed.items()))
+        say_once(f"{found[1]} has changed {named}: scores here are those of lm-eval's releases, not the fork's")
 
 
 def code_of_fork(config: TaskConfig) -> dict[str, str]:

@@ -184,13 +184,18 @@ def custom(filter_fn: object) -> OfColumn:
     """Return the filter that a function is: from all answers and their rows to what is left of each."""
     if not callable(filter_fn):
         raise ScoringError(f"filter_fn is {filter_fn!r}, not a function", hint="write filter_fn: !function utils.name")
-    return lambda answers, rows: list(filter_fn([list(some) for some in answers], list(rows)))
+    return lambda answers, rows: list(filter_fn(_answers(answers), list(rows)))
 
 
 def of_class(kind: Callable[..., Any], arguments: Mapping[str, Any]) -> OfColumn:
     """Return the filter of a class with lm-eval's interface: ``apply(answers, docs)``."""
     apply = kind(**arguments).apply
-    return lambda answers, rows: list(apply([list(some) for some in answers], list(rows)))
+    return lambda answers, rows: list(apply(_answers(answers), list(rows)))
+
+
+def _answers(answers: Sequence[Any]) -> list[Any]:
+    """Return the answers to each request as lists that a filter may change; one that was taken stays as it is."""
+    return [list(some) if isinstance(some, list | tuple) else some for some in answers]
 
 
 def decontaminate(path: str = "") -> OfColumn:
