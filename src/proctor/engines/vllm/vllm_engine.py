@@ -220,7 +220,7 @@ class VLLMEngine(ThinkingEngine):
         count = token_counter(self._llm().get_tokenizer())
         return cut_at(heard(response, self.thought_marks, replace(asked.opening, is_shown=True), count), asked.stop)
 
-    def _parameters(self, decoding: Decoding, *, shows_marks: bool = False) -> Any:
+    def _parameters(self, decoding: Decoding, *, shows_marks: bool) -> Any:
         """Return vLLM's form of a decoding; what is open is left to vLLM."""
         from vllm import SamplingParams
 
