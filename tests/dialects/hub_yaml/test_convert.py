@@ -19,7 +19,9 @@ def made(*metrics, readings=(WHOLE_ANSWER,), target="a", choices=None, repeats=1
     row = {**columns, "prompt": "p", "target": target, **({} if choices is None else {"choices": choices})}
     grades = Graded(list(metrics), list(readings))
     found = Written("x", [row], choices is not None, decoding or Decoding(), repeats, grades)
-    (task,) = yaml.safe_load(to_eval_yaml(found))["tasks"]
+    text = to_eval_yaml(found)
+    assert text.startswith("name: x\nevaluation_framework: inspect-ai\ntasks:\n- id: x\n")
+    (task,) = yaml.safe_load(text)["tasks"]
     return task, [each.text.partition(": ")[0] for each in found.losses], row["target"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from proctor.dialects.hub_yaml.config import FieldSpec
@@ -76,5 +77,7 @@ def test_what_a_row_cannot_be_asked_for_is_said(row: Any, fields: Any, told: str
 def test_choices_stand_in_one_column_or_in_several(choices: Any, found: list[str]) -> None:
     row = {"q": "Who?", "a": 25, "c": ["x", "y"], "one": "1", "two": "2", "none": None}
     sample = sample_of(row, FieldSpec(input="q", target="a", choices=choices, metadata=("one",)))
+    as_libraries_have_it = {**row, "c": np.array(row["c"], dtype=object)}
+    assert sample_of(as_libraries_have_it, FieldSpec(input="q", target="a", choices=choices))["choices"] == found
     assert (sample["choices"], sample["metadata"]) == (found, {"one": "1"})
     assert sample["target"] == ("25" if choices is None else "Z")

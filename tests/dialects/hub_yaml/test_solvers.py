@@ -49,6 +49,10 @@ def test_each_answer_stands_in_the_conversation():
 def test_choices_are_lettered_and_the_question_asks_for_a_letter():
     (told,) = asked(Step("multiple_choice", {"template": "{question} of {letters}:\n{choices}"}), choices=["x", "y"])
     assert told == [("user", "Who? of A,B:\nA) x\nB) y")]
+    for args in ({}, {"cot": True}, {"multiple_correct": True}):
+        (((_, text),),) = asked(Step("multiple_choice", args), choices=["x", "y"])
+        words = choices_template(cot="cot" in args, several="multiple_correct" in args)
+        assert text == words.format(letters="A,B", question="Who?", choices="A) x\nB) y")
     with pytest.raises(DataError, match="the row has no choices"):
         asked(Step("multiple_choice"))
     assert [(cot, several, choices_template(cot=cot, several=several)[:120]) for cot in (False, True) for several in (False, True)] == [
