@@ -1,5 +1,7 @@
 """Differences of texts: both texts come out of their pieces, and work is counted."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,8 +29,8 @@ def test_both_texts_come_out_of_the_pieces(before, after, steps):
     assert sides(found) == (before, after)
     assert all(text for _, text in found.pieces)
     kinds = [kind for kind, _ in found.pieces]
-    assert all(one != other for one, other in zip(kinds, kinds[1:], strict=False))
-    assert ("added", "removed") not in zip(kinds, kinds[1:], strict=False)
+    assert all(one != other for one, other in pairwise(kinds))
+    assert ("added", "removed") not in pairwise(kinds)
 
 
 @pytest.mark.parametrize(
