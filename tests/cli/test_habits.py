@@ -13,6 +13,7 @@ from proctor.dialects.aisbench.flags import FLAGS
 from proctor.dialects.aisbench.resolve import resolve_name
 from proctor.errors import UsageError
 from proctor.recipes.options import ExamOptions
+from proctor.testing.server import FaultServer
 
 AISBENCH = (
     "models datasets summarizer debug search dry-run mode reuse work-dir config-dir max-num-workers max-workers-per-gpu "
@@ -162,6 +163,36 @@ def test_mode_infer_records_and_mode_eval_grades_what_was_recorded(invoke, folde
     assert json.loads((results / "part_0.json").read_text()) == {"accuracy": 0.0}
     assert json.loads((results / "part_1.json").read_text()) == {"accuracy": 50.0}
     assert " 0.00" in invoke("run", "sums_gen.py", "--mode", "viz", "-w", "out")[1]
+
+
+def test_models_of_a_config_folder_are_recorded_then_graded_by_code_beside_the_config(invoke, folder):
+    (folder / "own_metric.py").write_text(
+        "from opencompass.openicl.icl_evaluator import BaseEvaluator\n"
+        "class Last(BaseEvaluator):\n"
+        "    def score(self, predictions, references):\n"
+        "        hits = sum(p[-1:] == r for p, r in zip(predictions, references))\n"
+        "        return {'last': 100 * hits / len(references)}\n"
+    )
+    datasets = CONFIG.replace("AccEvaluator)", "Last)").replace("import AccEvaluator", "import BaseEvaluator")
+    (folder / "configs" / "datasets" / "sums_own_gen.py").write_text("from own_metric import Last\n" + datasets)
+    (folder / "configs" / "models").mkdir()
+    with FaultServer(answer=lambda _: "2") as server:
+        models = f"[dict(type=OpenAI, abbr=f'm{{n}}', path=f'm{{n}}', key='k', openai_api_base='{server.url}') for n in (0, 1)]"
+        (folder / "configs" / "models" / "two.py").write_text(
+            f"from opencompass.models import OpenAI\nmodels = {models}"
+        )
+        typed = ("run", "--models", "two", "--datasets", "sums_own_gen", "--config-dir", "configs", "--trust-code")
+        code, _, err = invoke(*typed, "-w", "out", "--mode", "infer", "--output-format", "aisbench")
+        assert code == 0, err
+        assert invoke(*typed, "-w", "runs")[0] == 0
+    code, out, err = invoke(*typed, "-w", "out", "--mode", "eval", "--json")
+    assert code == 0, err
+    assert {(m, e): each["score"] for m, found in json.loads(out).items() for e, each in found.items()} == {
+        ("m0", "part_0"): 50.0, ("m0", "part_1"): 50.0, ("m1", "part_0"): 50.0, ("m1", "part_1"): 50.0,
+    }  # fmt: skip
+    for place in ("out", "runs"):
+        code, out, _ = invoke(*typed[:1], *typed[3:], "-w", place, "--mode", "viz")
+        assert (code, out.count("50.00")) == (0, 4)
 
 
 def test_scores_that_cannot_be_written_are_printed_all_the_same(invoke, folder, monkeypatch):

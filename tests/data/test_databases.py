@@ -77,6 +77,14 @@ def test_queries_end():
     assert in_time(time.process_time() - began, 2)
 
 
+@pytest.mark.parametrize("growth, ends", [(0, False), (1, True)])
+def test_a_query_may_let_the_process_grow_so_far(monkeypatch, growth, ends):
+    peaks = iter([500])
+    monkeypatch.setattr(databases, "_peak", lambda: next(peaks, 500 + databases._MOST_MEMORY + growth))
+    found, error = connect(MEMORY).execute(ENDLESS + "SELECT count(*) FROM (SELECT i FROM n LIMIT 3000)")
+    assert (found, error) == ((None, "Error executing SQL: interrupted") if ends else ([(3000,)], None))
+
+
 @pytest.mark.parametrize(
     "query",
     [

@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from proctor.data import found_files
 from proctor.data.field_operators import (
     AddConstant,
     AddID,
@@ -129,6 +130,16 @@ def test_files_are_read(tmp_path):
     assert ReadFile(field="a").process_instance({"a": str(path)}) == {"a": "hé"}
     with pytest.raises(DatasetNotFoundError):
         ReadFile(field="a").process_instance({"a": str(tmp_path / "b.txt")})
+
+
+def test_bytes_that_are_no_text_are_an_error_in_a_file_of_ones_own_and_marks_in_a_page(tmp_path, monkeypatch):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"h\xff")
+    with pytest.raises(UnicodeDecodeError):
+        ReadFile(field="a").process_value(str(path))
+    assert ReadFile(field="a", encoding="latin-1").process_value(str(path)) == "hÿ"
+    monkeypatch.setattr(found_files, "file_named", lambda *_: path)
+    assert ReadFile(field="a").process_value("https://x.example/a") == "h\ufffd"
 
 
 def test_rows_can_name_their_operators():

@@ -167,3 +167,16 @@ def test_tags_limits_and_numbers_count(tmp_path):
     assert proctor.run(ROWS, "dummy", limit=0.5, log=tmp_path / "log.db").results["rows"]["n"] == 1
     rows = [{"question": "2.5 + 2?", "answer": 4.5}]
     assert proctor.run(rows, lambda prompt: "4.5", log=tmp_path / "log.db").rows[0].value == 1.0
+
+
+def test_groups_are_rows_and_lines(tmp_path):
+    rows = [{**row, "topic": topic} for row, topic in zip(ROWS, ("sa", "af"), strict=True)]
+    found = proctor.run(rows, lima, metric=["includes", "exact"], group_by="topic", log=tmp_path / "log.db")
+    listed = [(each.task, each.metric, each.value) for each in found.rows]
+    assert listed[2:] == [("rows, topic=sa", "includes", 1.0), ("rows, topic=af", "includes", 0.0)]
+    assert "rows, topic=sa: includes 1.0000 (" in str(found)
+
+
+def test_what_a_function_does_not_take_is_said(tmp_path, caplog):
+    proctor.run(ROWS, lima, decoding={"temperature": 0.7, "max_tokens": 9}, log=tmp_path / "log.db")
+    assert "lima takes no temperature: it is asked without" in caplog.text

@@ -19,9 +19,7 @@ def court():
     court.close()
 
 
-@pytest.mark.parametrize(
-    "source, tests",
-    [
+HONEST = [
         ("def f(x): return x", "v = [1, 2.5, 'a', None, True, b'x', 2j, (1,), {1}, frozenset({2}), {1: [2]}, range(3)]\nassert f(v) == v"),
         ("def f(x): return x", "import math\nassert math.isnan(f(float('nan'))) and f(-float('inf')) == -math.inf\nassert f(10**500) == 10**500"),
         ("def f(x): return x", "for v in ('\\ud800', '\\0', 'é', ''):\n    assert f(v) == v"),
@@ -30,7 +28,8 @@ def court():
         ("import datetime, decimal, fractions\ndef f(): return datetime.date(2020, 1, 2), decimal.Decimal('1.5'), fractions.Fraction(1, 3)",
          "import datetime, decimal, fractions\nassert f() == (datetime.date(2020, 1, 2), decimal.Decimal('1.5'), fractions.Fraction(1, 3))"),
         ("def f(x): x.append(3); x[0][1] = 5", "a = [{}, 2]\nb = a[0]\nf(a)\nassert a == [{1: 5}, 2, 3] and b == {1: 5}"),
-        ("def f(x): x.sort()", "a = [3, 1, 2]\nassert f(a) is None\nassert a == [1, 2, 3]"),
+        ("def f(x): x.appendleft(0)", "from collections import deque\na = deque([1])\nf(a)\nassert a == deque([0, 1])"),
+    ("def f(x): x.sort()", "a = [3, 1, 2]\nassert f(a) is None\nassert a == [1, 2, 3]"),
         ("def f(g, x): return [g(y) for y in x]", "assert f(lambda y: y * 2, [1, 2]) == [2, 4]"),
         ("def f(g): return g(lambda: 7)", "assert f(lambda h: h() + 1) == 8"),
         ("def f(n):\n    for i in range(n): yield i", "assert list(f(3)) == [0, 1, 2]\nassert next(f(1)) == 0\nassert sum(f(4)) == 6"),
@@ -52,11 +51,19 @@ def court():
         ("def f(x): return str(x)", "assert f(1) == '1'\nassert str(f) is not None\nassert callable(f)"),
         ("def f():\n    while True: yield 1", "it = iter(f())\nassert [next(it) for _ in range(3)] == [1, 1, 1]"),
         ("def f(x):\n    f.calls = getattr(f, 'calls', 0) + 1\n    return f.calls", "f(0)\nassert f(0) == 2\nassert f.calls == 2"),
-    ],
-)  # fmt: skip
+]  # fmt: skip
+"""Programs and tests that they pass."""
+
+
+@pytest.mark.parametrize("source, tests", HONEST)
 def test_honest_programs_pass(court: Court, source: str, tests: str):
     found = court.outcome(Trial(source, tests, limits=Limits(seconds=20)))
     assert (found.how, found.together) == ("pass", False), found.why
+
+
+@pytest.mark.parametrize("source, tests", HONEST)
+def test_they_pass_by_the_scripts_of_the_prison_alone(joined, source: str, tests: str):
+    assert joined(source, tests) == ("pass", "", "")
 
 
 def test_what_the_exam_itself_put_before_is_the_exams(court: Court):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -85,7 +86,8 @@ def test_targets_of_every_kind_are_what_scicodes_tests_expect(made):
     for number, (_, test, right, wrong) in enumerate(VALUES, 100):
         for value, passes in ((right, 100.0), (wrong, 0.0)):
             step = {"step_number": f"{number}.1", "test_cases": [test]}
-            rows.append({**step, "required_dependencies": IMPORTS})
+            needed = [line for line in IMPORTS.splitlines() if re.search(rf"\b{line.split()[-1]}\b", value + test)]
+            rows.append({**step, "required_dependencies": "\n".join(needed)})
             answers.append(f"So:\n```python\nimport os\ndef f(): return {value}\n```")
             wanted.append(passes)
     found = scicode(Cases(answers, [""] * len(rows), rows), test_data=folder, seconds=60)

@@ -172,7 +172,9 @@ def build(data: Mapping[str, Any], location: Location | None = None) -> Artifact
     kind = fields.pop("__type__", None)
     try:
         if not isinstance(kind, str):
-            hint = "add the snake-case name of its class; rows of a table are a list, or stand in a .jsonl file"
+            hint = (
+                "add the snake-case name of its class; rows of a table are a list (pandas: orient='records'), or lines"
+            )
             raise ArtifactError("an artifact needs a '__type__'", why="it names the class that is built", hint=hint)
         fields.pop("__id__", None)
         with written_by(_author_of(location)), few_hints():

@@ -68,6 +68,8 @@ def look_back(
     folder = output or WORK_DIR
     if _is_own_run(folder) and (habits.mode == "viz" or not (folder / PREDICTIONS).is_dir()):
         return _own_run(folder, habits.mode, **printed)
+    if habits.mode == "viz" and (runs := _runs_of_models(folder)):
+        return _show_table(runs, names, habits["--summarizer"], options)
     time = habits["--reuse"]
     work = WorkDir.find(folder, time if isinstance(time, str) else None)
     say(f"work folder: {work.path}")
@@ -95,7 +97,7 @@ def _configs(habits: Habits, names: Sequence[str], options: Mapping[str, Any]) -
     texts = [*habits.models, options.get("model") or "", *(name.partition("::")[0] for name in names)]
     found: dict[str, str] = {}
     for text in filter(None, dict.fromkeys(texts)):
-        for each, values in find_models(text) or ():
+        for each, values in find_models(text, options.get("include_paths") or ()) or ():
             if says_how_to_score(values):
                 found.setdefault(each.partition("::")[2], each)
     return found
@@ -108,6 +110,15 @@ def _is_own_run(folder: Path) -> bool:
     from proctor.runs.stored_run import is_run
 
     return is_run(folder)
+
+
+def _runs_of_models(folder: Path) -> dict[str, Any]:
+    """Return the scores of the run folders in a folder, by model; nothing where there are none, or AISBench's files."""
+    from proctor.runs.stored_run import load_run
+    from proctor.runs.work_dir import RESULTS
+
+    inner = sorted(each for each in folder.iterdir() if _is_own_run(each)) if folder.is_dir() else []
+    return {each.name: load_run(each).results for each in inner if not (each / RESULTS).is_dir()}
 
 
 def _own_run(folder: Path, mode: str, *, every_score: bool, as_json: bool, allow_failures: bool) -> int:
@@ -189,7 +200,7 @@ def _models(work: WorkDir, habits: Habits, options: Mapping[str, Any]) -> list[s
         return there
     wanted = []
     for name in named:
-        found = find_models(name) if name not in there else None
+        found = find_models(name, options.get("include_paths") or ()) if name not in there else None
         wanted += [each.partition("::")[2] for each, _ in found] if found else [name]
     if missing := [name for name in wanted if name not in there]:
         raise UnknownArtifactError(
@@ -227,7 +238,7 @@ def _write_results(work: WorkDir, model: str, entries: Mapping[str, Mapping[str,
 
     try:
         paths = [
-            write_results(work.path, model, name, entry) for name, entry in entries.items() if "error" not in entry
+            write_results(work.of(model), model, name, entry) for name, entry in entries.items() if "error" not in entry
         ]
     except OSError as error:
         warn(f"warning: the scores were not written into {work.path}: {error.strerror}")

@@ -15,7 +15,7 @@ from proctor.cli.commands import RUNS, Places, quiet_option
 from proctor.cli.completion import complete_tasks, one_of
 from proctor.cli.conclusion import conclude
 from proctor.cli.error_reporting import FAILURES, is_quiet, say
-from proctor.cli.exam_options import exam_options, read_options, share, split_names
+from proctor.cli.exam_options import exam_options, read_options, share, split_names, take_trust
 from proctor.cli.execution import Execution, rehearse, run_shard, run_spec, terminated_like_ctrl_c
 from proctor.cli.habits import CUSTOM_DATASET, Habits, HabitsCommand, current_habits, custom_task, hub_model
 from proctor.cli.log_option import LOG
@@ -158,6 +158,7 @@ def command(named: tuple[str, ...], **options: Any) -> int:
     if habits["--search"] or habits.mode in ("eval", "judge", "viz"):
         _refuse_what_asks(habits)
         _check_is_whole(execution)
+        take_trust({"trust_code": execution.trust_code})
         return _without_asking(spec, habits, options, execution.output, mine)
     if habits.mode == "infer":
         options["predict_only"] = True

@@ -117,7 +117,7 @@ def _jobs(models: Sequence[str], options: dict[str, Any]) -> dict[str, tuple[Run
         if is_list(model):
             found += [(each.name, _of_list(each, model, options)) for each in listed(model)]
         else:
-            for name in _models_of(model):
+            for name in _models_of(model, options["include_paths"]):
                 own = {**options, "model": name}
                 found.append((name.rpartition("::")[2], (spec_of_options(own), origin_of_model(own))))
     bare = [name.partition("[")[0] for name, _ in found]  # brackets make poor names of folders
@@ -138,14 +138,14 @@ def _of_list(model: Listed, source: str, options: dict[str, Any]) -> tuple[RunSp
     return replace(spec, model_args={**model.arguments, **spec.model_args}), origin
 
 
-def _models_of(name: str) -> list[str]:
+def _models_of(name: str, include_paths: Sequence[str]) -> list[str]:
     """Return a model as it is, or all models of a config, each with the text that means it alone."""
     from proctor.dialects.aisbench.models import find_models
     from proctor.engines.engine_names import ENGINES
 
     if not name or name in ENGINES or "=" in name:
         return [name]
-    return [each for each, _ in find_models(name) or ()] or [name]
+    return [each for each, _ in find_models(name, include_paths) or ()] or [name]
 
 
 def _summarizer(habits: Habits, options: dict[str, Any]) -> Mapping[str, Any] | None:
@@ -214,7 +214,7 @@ def _specs(path: Path, options: dict[str, Any], named: Sequence[str] = ()) -> di
     patterns = [name for text in options["tasks"] for name in text.split(",")]
     tasks = tuple(f"{path}::{pattern}" for pattern in patterns) or (str(path),)
     if named or options["model"]:
-        chosen = [each for name in named or [options["model"]] for each in _models_of(name)]
+        chosen = [each for name in named or [options["model"]] for each in _models_of(name, options["include_paths"])]
         return {
             each.rpartition("::")[2]: spec_of_options({**options, "model": each, "tasks": tasks}) for each in chosen
         }

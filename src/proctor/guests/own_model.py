@@ -19,6 +19,7 @@ from proctor.errors import UsageError
 from proctor.guests.own_code import named_in, parameters_of
 from proctor.ir import Answers, Failure, Generate, Media, Response
 from proctor.ir.responses import Timing
+from proctor.logs import say_once
 from proctor.recipes.held_code import code_of_file
 from proctor.secrets import cleaned, redacted
 
@@ -32,6 +33,8 @@ _SEEN: Final[Mapping[str, Callable[[Generate], Any]]] = {
     },
 }
 """What a function is given, by the names of its parameters."""
+_OF_DRAWS: Final = ("temperature", "top_p", "seed")
+"""Parts of a decoding that make answers vary; a limit and stop strings come with nearly every exam."""
 _NO_MEDIA: Final = "a text, and the question has pictures or sounds: with 'messages' it is given them"
 
 
@@ -114,6 +117,8 @@ class OwnModel(Engine):
     async def _answered(self, request: Generate) -> Response:
         if not self.only_chats and any(isinstance(part, Media) for each in request.prompt.turns for part in each.parts):
             return Response(failure=Failure("engine", f"{self.label} takes a 'prompt', {_NO_MEDIA}", retryable=False))
+        if idle := [each for each in _OF_DRAWS if getattr(request.decoding, each) and each not in self._parameters]:
+            say_once(f"{self.label} takes no {', '.join(idle)}: it is asked without")
         answer, given = self._found[1], {name: _SEEN[name](request) for name in self._parameters}
         began, clock = time.time(), time.monotonic()
         try:

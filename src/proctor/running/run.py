@@ -24,7 +24,16 @@ from proctor.logs import get_logger
 from proctor.recipes.exam import Exam, limited, suited
 from proctor.recipes.fingerprint import FINGERPRINT
 from proctor.recipes.metric_code import installed_version
-from proctor.results.summary import ScoreRow, ending_notes, failure_notes, first_failures, interval, score_rows, shown
+from proctor.results.summary import (
+    ScoreRow,
+    ending_notes,
+    failure_notes,
+    first_failures,
+    interval,
+    rows_of_groups,
+    score_rows,
+    shown,
+)
 from proctor.running.accounts import Distinct, Sent, Tally, cost_of
 from proctor.running.anew import Renewal
 from proctor.running.budget import price_table
@@ -115,13 +124,25 @@ class RunResult:
 
     @property
     def rows(self) -> list[ScoreRow]:
-        """Every score of every exam with its interval, ``n`` and what failed; main scores first of their exam."""
-        return list(score_rows(self.results, every_score=True))
+        """Every score of every exam with its interval, ``n`` and what failed; main scores first of their exam.
+
+        The main scores of groups (``group_by``) come last, under the exam's name and the group's: ``t, topic=sums``.
+        """
+        return [*score_rows(self.results, every_score=True), *self._groups()]
+
+    def _groups(self) -> list[ScoreRow]:
+        found = rows_of_groups(self.results)
+        return [
+            replace(row, task=f"{task}, {label}", is_main=False) for task, rows in found.items() for label, row in rows
+        ]
 
     def __str__(self) -> str:
         """Return the main scores with their intervals, a line each, and what is to be said of them."""
         rows = list(score_rows(self.results))
-        lines = [f"{row.task}: {row.metric} {shown(row.value)} ({interval(row)}), n = {row.scored}" for row in rows]
+        lines = [
+            f"{row.task}: {row.metric} {shown(row.value)} ({interval(row)}), n = {row.scored}"
+            for row in (*rows, *self._groups())
+        ]
         reasons = [f"  {kind}: {message}" for kind, message in first_failures(self.grades.values()).items()]
         return "\n".join([*lines, *failure_notes(rows), *reasons, *ending_notes(rows)])
 

@@ -30,9 +30,11 @@ class WorkDir:
 
     Attributes:
         path: The folder that has ``predictions`` or ``results``.
+        parts: Folders in it that have them instead: of several models, each has a run folder of its own.
     """
 
     path: Path
+    parts: tuple[Path, ...] = ()
 
     @classmethod
     def find(cls, path: Path, time: str | None = None) -> WorkDir:
@@ -54,7 +56,10 @@ class WorkDir:
         if _is_work(path):
             return cls(path)
         if inner:
-            return cls(path / inner[-1])
+            parts = [cls(path / each) for each in inner]
+            names = [name for part in parts for name in {*part.models(), *part.models(RESULTS)}]
+            own = all((part.path / "run.yaml").is_file() for part in parts) and len(names) == len(set(names))
+            return cls(path, tuple(part.path for part in parts)) if own and len(parts) > 1 else parts[-1]
         raise UnknownArtifactError(
             f"{path} is not a folder of AISBench, OpenCompass or Proctor",
             why="neither it nor a folder in it has predictions/ or results/",
@@ -63,8 +68,15 @@ class WorkDir:
 
     def models(self, kind: str = PREDICTIONS) -> list[str]:
         """Return the models that have predictions (or results)."""
-        folder = self.path / kind
-        return sorted(each.name for each in folder.iterdir() if each.is_dir()) if folder.is_dir() else []
+        return sorted({each.name for part in self._places() for each in (part / kind).glob("*") if each.is_dir()})
+
+    def of(self, model: str) -> Path:
+        """Return the folder in which a model's predictions and results are."""
+        found = (part for part in self._places() for kind in (PREDICTIONS, RESULTS) if (part / kind / model).is_dir())
+        return next(found, self.path)
+
+    def _places(self) -> tuple[Path, ...]:
+        return self.parts or (self.path,)
 
     def predictions(self, model: str, dataset: str) -> dict[int, list[Any]] | None:
         """Return a model's answers by line number, each line's in order; ``None`` where no file is.
@@ -72,7 +84,7 @@ class WorkDir:
         Raises:
             DataError: A file cannot be read.
         """
-        folder = self.path / PREDICTIONS / model
+        folder = self.of(model) / PREDICTIONS / model
         lines = folder / f"{dataset}.jsonl"
         if lines.is_file():
             return _gathered(_of_lines(lines))
@@ -94,7 +106,7 @@ class WorkDir:
         Raises:
             DataError: A file cannot be read.
         """
-        folder = self.path / RESULTS / model
+        folder = self.of(model) / RESULTS / model
         files = sorted(folder.glob("*.json")) if folder.is_dir() else []
         return {file.stem: {key: value for key, value in _object(file).items() if key != "details"} for file in files}
 

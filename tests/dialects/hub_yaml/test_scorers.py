@@ -60,6 +60,12 @@ def test_an_answer_that_cannot_be_scored_is_left_out_and_a_sample_without_any_fa
     )
 
 
+def test_how_answers_were_read_is_noted_at_their_samples():
+    scorer = scorer_of(task("answer"), Step("answer", {"pattern": "letter"}), [])
+    found = measured(scorer, [LOST, [["ANSWER: A"]], [["ANSWER: B"]]], ["A", "A", "A"])
+    assert (found.parsed[1:], sorted(found.notes)) == (["A", "B"], [1, 2])
+
+
 def test_too_few_answers_for_a_reducer_are_a_failure_of_the_sample():
     scorer = scorer_of(task("match", epochs=2, reducer="pass_at_2"), Step("match"), [])
     found = measured(scorer, [[["a"]], [["a"], ["b"]]], ["a", "a"])

@@ -241,6 +241,18 @@ class TestScoring:
             assert found.log_likelihood == pytest.approx(float(rows.gather(1, labels[0][:, None]).sum()), abs=TOLERANCE)
 
 
+def test_answers_say_when_they_were_asked_and_how_long_they_took(tiny_llama):
+    """Latency in results is made of these."""
+    import time
+
+    begun, clock = time.time(), time.perf_counter()
+    engine = HFEngine(tiny_llama, max_new_tokens=2)
+    found = answers(engine, exam(2)) + answers(engine, [Generate(Prompt("the cat"))], "generate")
+    took = time.perf_counter() - clock
+    assert all(begun <= each.timing.started <= begun + took for each in found)
+    assert all(0 < each.timing.seconds <= took for each in found)
+
+
 class TestGeneration:
     def test_equals_transformers(self, tiny_causal):
         import torch
@@ -313,6 +325,10 @@ class TestGeneration:
         import torch
 
         engine = HFEngine(tiny_llama)
+        (without,) = answers(
+            engine, [Generate(Prompt("the cat"), Decoding(max_tokens=2, extra={"logprobs": True}))], "generate"
+        )
+        assert [each.top for each in without.tokens[0]] == [(), ()]
         decoding = Decoding(max_tokens=5, extra={"logprobs": 3})
         (response,) = answers(engine, [Generate(Prompt("the cat"), decoding)], "generate")
         (tokens,) = response.tokens

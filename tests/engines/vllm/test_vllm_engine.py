@@ -332,6 +332,7 @@ def test_scoring_asks_for_ids_only(engine):
     [([prompt], [parameters], _)] = LLM.calls
     assert prompt == {"prompt_token_ids": [ord("q"), ord("a"), ord("b")]}
     assert (parameters.prompt_logprobs, parameters.max_tokens, parameters.detokenize) == (1, 1, False)
+    assert parameters.temperature == 0.0  # the written token is the likeliest
 
 
 @pytest.mark.parametrize("name", ["peft", "lora_local_path"])
@@ -454,6 +455,7 @@ def test_without_a_limit_one_token_has_room(engine):
         ({"logprobs": 5, "top_logprobs": 2}, 2),
         ({"logprobs": True, "top_logprobs": 0}, 0),
         ({"logprobs": False, "top_logprobs": 2}, None),
+        ({"logprobs": 0}, 0),
         ({}, None),
     ],
 )
@@ -637,6 +639,7 @@ def test_choices_are_asked_behind_the_cached_context_where_that_gives_the_same(
 def test_a_way_that_cannot_be_compared_is_not_taken(caching, monkeypatch):
     monkeypatch.setattr(Caching, "habit", "reads no prompts")
     found = dict(caching.score(LETTERS))
+    assert len(found) == len(LETTERS)
     assert all("prompt_logprobs is not supported" in each.failure.message for each in found.values())
 
 
@@ -732,6 +735,7 @@ def scorable(*targets, inputs=(1, 2)):
         ("by one token", [scorable(n % 128) for n in range(129)], True),
         ("by one token", [scorable(1), scorable(1, 2)], False),
         ("by one token", [scorable(1), scorable(2, inputs=(3,))], False),
+        ("by one token", [scorable(1)], True),
         ("by one token", [], False),
         ("by one token each", [scorable(n) for n in range(129)], True),
         ("by replay", [scorable(1, 2, inputs=range(16))], True),
@@ -774,3 +778,29 @@ def cut_off(_, ids, parameters):
 def test_a_model_that_cannot_be_loaded_for_another_reason_has_no_hint():
     assert vllm_engine.load_hint("no such repository") == ""
     assert "EngineArgs" in vllm_engine.load_hint("got an unexpected keyword argument 'x'")
+
+
+@pytest.mark.parametrize(
+    "given, beside, has", [("{{ x }}", False, True), (None, True, True), (None, False, False), ("", False, True)]
+)
+def test_a_chat_template_is_given_or_lies_beside_the_tokenizer(monkeypatch, given, beside, has):
+    asked = []
+    monkeypatch.setattr(vllm_engine, "has_chat_template", lambda *names: asked.append(names) or beside)
+    assert VLLMEngine(model="m", revision="r", chat_template=given).has_chat_template is has
+    assert asked == ([("m", "r")] if given is None else [])
+
+
+def test_requests_that_vllm_refuses_to_score_are_answered_beside_the_others(engine, monkeypatch):
+    real = LLM._output
+
+    def output(self, ids, parameters):
+        if ord("!") in ids:
+            raise LLM.error("no exclamations")
+        return real(self, ids, parameters)
+
+    monkeypatch.setattr(LLM, "_output", output)
+    asked = [Choose((Pair(Prompt("q"), "ab"), Pair(Prompt("q"), each))) for each in ("cd", "!!", "ef")]
+    found = dict(engine.score([*asked, Rolling("ok!")]))
+    assert [each.failure and each.failure.message for _, each in sorted(found.items())] == [
+        None, "vLLM does not take this request: no exclamations", None, "vLLM does not take this request: no exclamations",
+    ]  # fmt: skip

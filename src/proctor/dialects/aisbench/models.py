@@ -328,16 +328,22 @@ _MODELS = re.compile(r"^models\b|\bread_base\b|^_base_\b|^from .* import .*(\*|\
 """What every config with models has; a file without it is not a config, or has none."""
 
 
-def find_models(text: str) -> list[tuple[str, Mapping[str, Any]]] | None:
+def find_models(text: str, include_paths: Sequence[str] = ()) -> list[tuple[str, Mapping[str, Any]]] | None:
     """Return the models of a config file or of a config's name, each with the text that means it alone.
 
     ``FILE.py::ABBR`` means one of them. ``None`` where the text is not a config.
+
+    Args:
+        text: A file, or a name.
+        include_paths: More folders with configs: what is found in one is meant by its path.
 
     Raises:
         ProctorError: It is a config that cannot be read, or that has no such model.
     """
     name, _, wanted = text.partition("::")
-    path = Path(name) if name.endswith(".py") else find_config(name, kinds=(MODEL, COLLECTION))
+    path = Path(name) if name.endswith(".py") else find_config(name, include_paths, (MODEL, COLLECTION))
+    if path is not None and include_paths and any(path.is_relative_to(each) for each in include_paths):
+        name = str(path)
     if path is None or (name.endswith(".py") and not path.is_file()):
         return None
     if not wanted and name.endswith(".py") and not _MODELS.search(path.read_text("utf-8", "replace")):

@@ -130,7 +130,7 @@ class Grader:
             ProctorError: A judge cannot be made.
         """
         if self.models:
-            return [make_engine(each, None, Origin(self.author, is_config=False)) for each in self.models]
+            return [make_engine(each, None, Origin(self.author)) for each in self.models]
         judge = self.asked or settings.judge
         if not judge:
             raise UsageError(
@@ -138,7 +138,7 @@ class Grader:
                 why="inspect would let the model judge itself",
                 hint="--judge openai/gpt-4.1 names one, or PROCTOR_JUDGE, or the scorer's argument model",
             )
-        return [make_engine(judge, None, Origin(None, is_config=False))]
+        return [make_engine(judge, None, Origin(None))]
 
     def asked_with(self, name: str) -> dict[str, Any]:
         """Return what the judges are asked with, and who they are, for the scorer's fingerprint."""

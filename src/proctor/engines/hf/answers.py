@@ -238,7 +238,7 @@ class _Sum:
     parts: list[int]
     rolled: bool
     tokens: int
-    missing: int = 0
+    missing: int
 
     def response(self, known: dict[int, Scored], timing: Timing) -> Response:
         scores = tuple(known[part] for part in self.parts)

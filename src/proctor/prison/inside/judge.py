@@ -8,6 +8,7 @@ nothing and counts for nothing: only what it says when it is iterated, indexed o
 from __future__ import annotations
 
 import builtins
+import collections
 import contextlib
 import importlib
 import io
@@ -124,7 +125,7 @@ class _Judge:
             raise
         answer = self.ask(do="call", object=number, arguments=forms[0], named=forms[1])
         if "arguments" in answer:
-            _bring_up_to_date(list(arguments), self.read(answer["arguments"]))
+            _current(list(arguments), self.read(answer["arguments"]))
         return self.read(answer.get("value"))
 
     def _exchanged(self, message: bytes) -> dict[str, Any]:
@@ -203,9 +204,7 @@ class _Judge:
 
 
 def _bring_up_to_date(old: Any, new: Any) -> None:
-    """Change lists, sets and dictionaries to what the program made of them."""
-    if type(old) is not type(new):
-        return
+    """Change what can change to what the program made of it."""
     if isinstance(old, list):
         kept = [_current(*pair) for pair in zip(old, new, strict=False)]
         old[:] = [*kept, *new[len(kept) :]]
@@ -216,16 +215,17 @@ def _bring_up_to_date(old: Any, new: Any) -> None:
     elif isinstance(old, set):
         old.clear()
         old.update(new)
-    elif isinstance(old, (bytearray,)):
-        old[:] = new
-    elif type(old).__name__ == "deque":
+    else:
         old.clear()
         old.extend(new)
 
 
+_CHANGING = (list, dict, set, bytearray, collections.deque)
+
+
 def _current(old: Any, new: Any) -> Any:
     """Return the old object with the new content where it can change, else the new one."""
-    if type(old) is type(new) and isinstance(old, (list, dict, set, bytearray)):
+    if type(old) is type(new) and isinstance(old, _CHANGING):
         _bring_up_to_date(old, new)
         return old
     return new
