@@ -1,11 +1,14 @@
 """An exam as an ``eval.yaml``: which scorer stands for a metric, how the model writes, and what has no place."""
 
+from types import SimpleNamespace
+
 import pytest
 import yaml
 
 from proctor.dialects.conversion.gradings import Graded, Named, Reading
 from proctor.dialects.conversion.written import Written
-from proctor.dialects.hub_yaml.convert import WHOLE, to_eval_yaml
+from proctor.dialects.hub_yaml.config import FieldSpec, HubTask, Step
+from proctor.dialects.hub_yaml.convert import WHOLE, graded, to_eval_yaml
 from proctor.ir import Decoding
 
 REGEX = Named("lm_eval:regex", {"regex_pattern": "is (.)"})
@@ -69,7 +72,13 @@ def test_a_target_is_one_text(target, kept, lost):
 
 @pytest.mark.parametrize(
     "target, letter, lost",
-    [("y", "B", []), (["y"], "B", []), (["y", "x"], "B", ["references"]), ("z", "C", ["references"])],
+    [
+        ("y", "B", []),
+        (["y"], "B", []),
+        (["z", "x"], "A", []),
+        (["y", "x"], "B", ["references"]),
+        ("z", "C", ["references"]),
+    ],
 )
 def test_right_choices_become_letters(target, letter, lost):
     task, named, right = made(Named("lm_eval:acc"), target=target, choices=["x", "y"])
@@ -96,3 +105,11 @@ def test_how_the_model_writes():
     assert task["solvers"] == [{"name": "generate", "args": args}]
     assert named == ["min_p", "2 answers to one request"]
     assert made(EXACT)[0]["solvers"] == [{"name": "generate", "args": {"temperature": 0.0}}]
+
+
+def test_epochs_of_a_task_are_lost_elsewhere_and_exams_of_others_are_not_graded_here():
+    task = HubTask("d", "", FieldSpec(), (), (Step("match"), Step("choice")), epochs=2, reducer="max")
+    found = graded(SimpleNamespace(own=task), None)
+    assert [each.name for each in found.metrics] == ["inspect:match"]
+    assert [each.text.partition(":")[0] for each in found.lost] == ["scorer choice", "epochs"]
+    assert graded(SimpleNamespace(own=None), None) is None

@@ -5,6 +5,7 @@ import pytest
 from proctor.dialects.hub_yaml.config import Step
 from proctor.dialects.hub_yaml.judges import _counted, _question, grader, instructions_of
 from proctor.dialects.hub_yaml.scorers import Answered
+from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import ProctorError
 from proctor.ir import Failure
 from proctor.scoring.answer_checks import Verdict
@@ -152,3 +153,15 @@ def test_who_judges():
     (problem,) = made().check()
     assert "nobody says which model" in problem.what
     assert made().judge([], mean) == []
+
+
+def test_a_prompt_that_cannot_be_made_is_a_failure_of_its_answer_alone():
+    samples = [{"input": "Q", "target": "a", "metadata": each} for each in ({"topic": "t"}, {}, {"topic": "u"})]
+    judging = made(template="{topic} {answer}")
+    with settings.context(judge=ScriptedEngine(rules=[("t first", "GRADE: C"), ("u", "no grade")])):
+        found = judging.judge(
+            [Answered([each], sample) for each, sample in zip(("first", "second", "third"), samples, strict=True)], mean
+        )
+    assert found[0] == Verdict("C", "first")
+    assert [each.kind for each in found[1:]] == ["scoring", "judge"]
+    assert judging.grade(LOST) is LOST

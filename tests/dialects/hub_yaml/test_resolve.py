@@ -510,3 +510,39 @@ def test_a_metric_of_all_samples_refuses_epochs(tmp_path):
     put(tmp_path, [{**TASKS[0], "epochs": 2, "scorers": [{"name": "metrics.accuracy"}]}])
     with settings.context(hub_dir=str(tmp_path)), pytest.raises(ProctorError, match="each is asked 2 times"):
         resolve_tasks(["hf/org/data"])
+
+
+def test_what_becomes_of_rows_can_be_looked_at_step_by_step(hub, capsys):
+    put(hub, [{**TASKS[1], "shuffle_choices": True}])
+    (exam,) = resolve_tasks(["hf/org/data"])
+    (first, rows), (second, samples) = ((name, list(each["test"])) for name, each in exam.rows.stages())
+    assert (first, second) == ("the dataset is loaded", "field_spec makes samples, choices in a drawn order")
+    assert rows == ROWS
+    assert [sorted(each["choices"]) for each in samples] == [sorted(each["options"]) for each in ROWS]
+    put(hub, [{**TASKS[0], "field_spec": {**FIELDS, "target": "nothing"}}])
+    (broken,) = resolve_tasks(["hf/org/data"])
+    *_, (name, usable) = broken.rows.stages()
+    assert (name, list(usable["test"])) == ("field_spec makes samples", [])
+
+
+@pytest.mark.parametrize("name", ["hf/org", "hf/org/data/write/more", "hf//data", "hf/org/"])
+def test_names_that_are_no_datasets(hub, name):
+    with pytest.raises(ProctorError, match="names no dataset"):
+        resolve_tasks([name])
+
+
+def test_a_judge_sees_the_conversation_where_the_file_says_so(hub, tmp_path):
+    put(
+        hub,
+        [
+            {
+                **JUDGED[0],
+                "scorers": [{"name": "model_graded_qa", "args": {"include_history": True, "template": "<{question}>"}}],
+            }
+        ],
+    )
+    heard = []
+    judge = ScriptedEngine(function=lambda prompt: heard.append(prompt.messages[0]["content"]) or "GRADE: C")
+    with settings.context(judge=judge):
+        run("hf/org/data", tmp_path, limit=1)
+    assert heard == ["<What comes after 0?\n\nAssistant: It is 1.>"]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from proctor.dialects.hub_yaml.config import FieldSpec
-from proctor.dialects.hub_yaml.samples import sample_of
+from proctor.dialects.hub_yaml.config import FieldSpec, HubTask
+from proctor.dialects.hub_yaml.honours import parts_of
+from proctor.dialects.hub_yaml.samples import Samples, sample_of
 from proctor.errors import DataError
+from proctor.ir import Failure
+from proctor.recipes.row_changes import RowParts
 
 
 @pytest.mark.parametrize("value", [None, float("nan")])
@@ -81,3 +85,33 @@ def test_choices_stand_in_one_column_or_in_several(choices: Any, found: list[str
     assert sample_of(as_libraries_have_it, FieldSpec(input="q", target="a", choices=choices))["choices"] == found
     assert (sample["choices"], sample["metadata"]) == (found, {"one": "1"})
     assert sample["target"] == ("25" if choices is None else "Z")
+
+
+def test_choices_are_shuffled_row_by_row_and_rows_that_cannot_be_used_draw_nothing() -> None:
+    task = HubTask("d", "", FieldSpec("q", "a", "c"), (), (), shuffle_choices=True)
+    usable = [{"q": str(n), "a": 1, "c": ["x", "y", "z"]} for n in range(6)]
+    made = Samples(task, usable, 7)
+    found = [made.of(place, row) for place, row in enumerate(usable)]
+    assert all(each["choices"]["ABC".index(each["target"])] == "y" for each in found)
+    assert len({tuple(each["choices"]) for each in found}) > 1
+    broken = [Failure("row", "no"), {"q": "?", "a": 1, "c": 3}, {"q": "?", "a": 0, "c": []}, *usable]
+    later = Samples(task, broken, 7)
+    assert [later.of(place + 3, row) for place, row in enumerate(usable)] == found
+    assert later.of(2, broken[2]) == {"input": "?", "target": "A", "choices": [], "metadata": {}}
+    with pytest.raises(DataError, match="the target 'D' is beyond the 3 choices of the row"):
+        made.of(0, {**usable[0], "a": 3})
+    plain = Samples(replace(task, shuffle_choices=False), usable, 7)
+    assert plain.of(0, usable[0])["choices"] == ["x", "y", "z"]
+
+
+@pytest.mark.parametrize(
+    "fields, parts",
+    [
+        (FieldSpec("q", "a"), RowParts(("q",), (), "a")),
+        (FieldSpec("q", "a", "c"), RowParts(("q",), ("c",), "a")),
+        (FieldSpec("q", "a", ("c", "d")), RowParts(("q",), ("c", "d"), "a")),
+        (FieldSpec("q", "literal:A", "c"), RowParts(("q",), (), "")),
+    ],
+)
+def test_what_the_columns_are(fields: FieldSpec, parts: RowParts) -> None:
+    assert parts_of(HubTask("d", "", fields, (), ())) == parts

@@ -156,3 +156,16 @@ def test_the_question_that_people_are_shown_is_the_last_that_is_asked_first():
 def test_a_solver_needs_a_message_of_the_user_to_change():
     with pytest.raises(ProctorError, match="chain_of_thought needs a message of the user"):
         asked(Step("chain_of_thought"), GENERATE, question=[{"role": "system", "content": "S"}])
+
+
+def test_pictures_stay_beside_the_words_of_their_message():
+    picture = {"type": "image_url", "image_url": {"url": "data:,"}}
+    content = [{"type": "text", "text": "Look:"}, picture, {"type": "text", "text": "what?"}]
+    talk = compiled([Step("prompt_template", {"template": "[{prompt}]"}), GENERATE], epochs=1).run(
+        talk_about(sample([{"role": "user", "content": content}]))
+    )
+    assert talk.question == "Look:\nwhat?"
+    assert talk.asked[0][0].message() == {
+        "role": "user",
+        "content": [{"type": "text", "text": "[Look:\nwhat?]"}, picture],
+    }

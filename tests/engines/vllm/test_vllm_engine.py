@@ -455,6 +455,7 @@ def test_without_a_limit_one_token_has_room(engine):
         ({"logprobs": 5, "top_logprobs": 2}, 2),
         ({"logprobs": True, "top_logprobs": 0}, 0),
         ({"logprobs": False, "top_logprobs": 2}, None),
+        ({"logprobs": 0}, 0),
         ({}, None),
     ],
 )

@@ -220,14 +220,14 @@ class VLLMEngine(ThinkingEngine):
         count = token_counter(self._llm().get_tokenizer())
         return cut_at(heard(response, self.thought_marks, replace(asked.opening, is_shown=True), count), asked.stop)
 
-    def _parameters(self, decoding: Decoding, *, shows_marks: bool = False) -> Any:
+    def _parameters(self, decoding: Decoding, *, shows_marks: bool) -> Any:
         """Return vLLM's form of a decoding; what is open is left to vLLM."""
         from vllm import SamplingParams
 
         given = {**({"skip_special_tokens": False} if shows_marks else {}), **decoding.extra}
         given.pop("tools", None)
         top = given.pop("top_logprobs", None)
-        if (wants := given.pop("logprobs", None)) not in (None, False):
+        if (wants := given.pop("logprobs", None)) is not None and wants is not False:  # 0 is the written token alone
             given["logprobs"] = wants if top is None and wants is not True else (1 if top is None else top)
         if bias := given.pop("logit_bias", None):
             given["logit_bias"] = {int(token): value for token, value in bias.items()}
