@@ -189,7 +189,7 @@ def made(
         )
     assertion = Assertion(kind, value, threshold, negated, weight)
     if threshold is not None and kind not in _WITH_THRESHOLD:
-        raise ScoringError(f"'{word}' holds or does not: it takes no threshold", hint="leave the brackets out")
+        raise ScoringError(f"'{word}' holds or does not: it takes no threshold", hint="leave it out")
     if threshold is None and kind in OF_RESPONSES:
         unit = "milliseconds" if kind == LATENCY else "US dollars"
         raise ScoringError(

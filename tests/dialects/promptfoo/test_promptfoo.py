@@ -222,6 +222,53 @@ def test_a_provider_is_an_engine(write, tmp_path, provider, model, arguments):
     assert (found.model, found.arguments) == (model, arguments)
 
 
+def test_providers_of_files_of_data_sit_it_and_an_id_under_a_provider_is_its_name(write, tmp_path):
+    (tmp_path / "one.yaml").write_text('{"id": "openai:chat:small", "config": {"temperature": 0.5}}')
+    (tmp_path / "two.json").write_text('["dummy", {"id": "anthropic:messages:big", "label": "big"}]')
+    write(providers=["file://one.yaml", "file://two.json", {"openai:chat:x": {"id": "cold", "config": {"topP": 1}}}])
+    assert models_in(tmp_path / "promptfooconfig.yaml") == [
+        ("openai:chat:small", "openai/small", {"temperature": 0.5}),
+        ("dummy", "dummy", {}),
+        ("big", "anthropic/big", {}),
+        ("cold", "openai/x", {"top_p": 1}),
+    ]
+
+
+def test_a_chat_may_be_json_only_once_it_is_filled(write, tmp_path):
+    (tmp_path / "p.json").write_text(
+        '[{% if kind %}{"role": "system", "content": "{{ kind }}"},{% endif %} {"role": "user", "content": "{{ q }}"}]'
+    )
+    tests = [{"vars": {"kind": kind, "q": q}} for kind, q in [("", "one"), ("Kind.", "two"), ("", 'say "three"')]]
+    (exam,) = resolve_tasks([write(prompts=["file://p.json"], tests=tests, defaultTest={})])
+    one, two, three = exam.questions()
+    assert list(one.requests[0].prompt.messages) == [{"role": "user", "content": "one"}]
+    assert [each["content"] for each in two.requests[0].prompt.messages] == ["Kind.", "two"]
+    assert "not JSON once it is filled" in str(three.failure)
+
+
+def test_a_threshold_that_promptfoo_does_not_read_is_said(write, caplog):
+    logs.say_once.cache_clear()
+    tests = [{"vars": {"country": "Oman"}, "assert": [{"type": "not-contains", "value": "x", "threshold": 0.8}]}]
+    (exam,) = resolve_tasks([write(prompts=["{{country}}"], tests=tests)])
+    (question,) = exam.questions()
+    assert "threshold" not in question.instance["__expected"][-1]
+    assert "'threshold' of 'not-contains' has no effect" in caplog.text
+
+
+def test_variables_stand_in_files_beside_the_tests_that_name_them(write, tmp_path):
+    for place in ("suite", "data"):
+        (tmp_path / place).mkdir()
+    (tmp_path / "data" / "vars_1.yaml").write_text("country: Peru\nfood: ceviche")
+    (tmp_path / "data" / "vars_2.json").write_text('{"country": "Kenya"}')
+    (tmp_path / "suite" / "cases.yaml").write_text("- vars: ../data/vars_*\n- vars: [../data/vars_1.yaml]")
+    path = write(tests=["suite/cases.yaml", {"vars": "file://data/vars_1.yaml"}], prompts=["{{country}}"])
+    (exam,) = resolve_tasks([str(path)])
+    assert [each.instance["country"] for each in exam.questions()] == ["Kenya", "Peru", "Peru"]
+    (tmp_path / "data" / "vars_2.json").write_text("[1]")
+    with pytest.raises(ProctorError, match="or names files that hold one"):
+        resolve_tasks([str(path)])
+
+
 @pytest.mark.parametrize(
     "provider, told",
     [
@@ -303,6 +350,7 @@ def test_a_judge_of_a_stranger_s_config_is_asked_only_where_the_user_allows_it(w
 @pytest.mark.parametrize(
     "changes, told",
     [
+        ({"outputPath": "out.json"}, "outputPath has no effect here: --output names the run folder"),
         ({"passRateThreshold": 0.8}, "$.passRateThreshold has no effect: promptfoo has no such key here"),
         ({"redteam": {"plugins": ["x"]}}, "$.redteam has no effect: its questions are made by a service"),
         ({"commandLineOptions": {"verbose": True}}, "verbose has no effect: it is about promptfoo's screen"),

@@ -65,6 +65,8 @@ class PromptText:
             around = [str(variables.get(each, "")) for each in ("__prefix", "__suffix")]
             if isinstance(found, str):
                 found = chat_in(found.join(around))
+                if isinstance(found, str) and _MESSAGES.match(found):
+                    raise TemplateError("a chat is not JSON once it is filled", hint="{{ name | dump }} writes quotes")
             elif any(around):
                 raise TemplateError("a prefix or suffix stands around texts, and this prompt is a chat")
             if is_chat(found):
@@ -72,6 +74,9 @@ class PromptText:
             return [{"role": "user", "content": found if isinstance(found, str) else _dumped(found)}]
 
         return ask
+
+
+_MESSAGES: Final = re.compile(r'\s*\[\s*\{\s*"role"')
 
 
 def seen(variables: Mapping[str, Any]) -> dict[str, Any]:
@@ -258,7 +263,9 @@ def _decoding(config: Config, said: Mapping[str, Any], path: str) -> Decoding:
 
 
 def _of_file(config: Config, file: Path) -> Iterator[tuple[str, Any]]:
-    if file.suffix in (".json", ".yaml", ".yml"):
+    if file.suffix == ".json" and "{%" in (text := decoded(str(file))):
+        yield file.stem, chat_in(text)  # JSON once it is filled
+    elif file.suffix in (".json", ".yaml", ".yml"):
         yield file.stem, config.content(file)
     elif file.suffix == ".jsonl":
         yield from ((f"{file.stem}-{number}", each) for number, each in enumerate(config.content(file), 1))

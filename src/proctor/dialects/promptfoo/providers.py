@@ -51,8 +51,7 @@ def models_in(name: str | Path) -> list[Provider]:
         ProctorError: The config cannot be read, or one is a program or not known.
     """
     config = read_config(file_of(str(name)) or Path(name))
-    listed = enumerate(config.list_of("providers", "targets"))
-    return [provider_of(config, each, f"$.providers[{place}]") for place, each in listed]
+    return [provider_of(config, *each) for each in config.providers()]
 
 
 def provider_of(config: Config, entry: Any, path: str) -> Provider:
@@ -63,9 +62,10 @@ def provider_of(config: Config, entry: Any, path: str) -> Provider:
     """
     if isinstance(entry, str):
         return Provider(entry, _model(config, entry, path), {})
-    if isinstance(entry, Mapping) and "id" not in entry and len(entry) == 1:  # openai:gpt-4.1: {config: …}
+    if isinstance(entry, Mapping) and "id" not in entry and len(entry) == 1:  # openai:gpt-4.1: {id: NAME, config: …}
         ((name, said),) = entry.items()
-        entry = {"id": name, **(said if isinstance(said, Mapping) else {})}
+        own = said if isinstance(said, Mapping) else {}
+        entry = {"label": own.get("id"), **own, "id": name}
     if not isinstance(entry, Mapping) or not isinstance(entry.get("config") or {}, Mapping) or "id" not in entry:
         raise config.refuse("a provider is a text, or a mapping with 'id' and a mapping 'config'", path)
     said = {key: value for key, value in entry.items() if key not in ("id", "label", "config")}

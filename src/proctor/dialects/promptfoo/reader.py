@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from os.path import normpath
 from pathlib import Path
 from typing import Any, Final
 
@@ -103,6 +104,15 @@ class Config:
         value = found[0] if found else []
         return value if isinstance(value, list) else [value]
 
+    def providers(self) -> list[tuple[Any, str]]:
+        """Return the entries of its providers, also those that stand in files of data, and where each is."""
+        found: list[tuple[Any, str]] = []
+        for number, entry in enumerate(self.list_of("providers", "targets")):
+            path = f"$.providers[{number}]"
+            said = self.loaded(entry, path) if _is_data(entry) else entry
+            found += [(each, path) for each in (said if isinstance(said, list) else [said])]
+        return found
+
     def refuse(self, what: str, path: str = "", *, why: str = "", hint: str = "") -> UsageError:
         """Return the error about a place of the file."""
         return UsageError(what, location=Location(str(self.file)), path=path, why=why, hint=hint)
@@ -142,10 +152,12 @@ class Config:
         if (ending := Path(place.partition(":")[0]).suffix) in CODE and ending not in programs:
             raise self.refuse(f"'{named}' is a program", path, why="configs are data here", hint="leave it out")
         folder = self.file.parent
-        is_pattern = "*" in place and not Path(place).is_absolute() and ".." not in place
+        fixed = place.partition("*")[0].rpartition("/")[0] if "*" in place else place
+        base, pattern = Path(normpath(folder / fixed)), place[len(fixed) :].lstrip("/")
         try:
-            found = sorted(folder.glob(place)) if is_pattern else [folder / place]
-            for each in found:
+            require(reading(base, self.author, path), self.author)
+            found = sorted(base.glob(pattern)) if pattern and ".." not in pattern else [folder / place]
+            for each in found if pattern else ():
                 require(reading(each, self.author, path), self.author)
             if found and all(each.is_file() for each in found):
                 return found
@@ -179,6 +191,10 @@ class Config:
         return found[0] if len(found) == 1 else found
 
 
+def _is_data(value: Any) -> bool:
+    return isinstance(value, str) and value.startswith("file://") and value.endswith((".yaml", ".yml", ".json"))
+
+
 def read_config(file: Path) -> Config:
     """Return a config.
 
@@ -190,6 +206,8 @@ def read_config(file: Path) -> Config:
     config = Config(file, author, values if isinstance(values, Mapping) else {})
     config = Config(file, author, _with_references(config, config.values, "$"))
     config.check(values, {*_OBEYED, *_ABOUT, "evaluateOptions", "commandLineOptions"}, "$")
+    if "outputPath" in config.values:
+        say_once(f"{file}: outputPath has no effect here: --output names the run folder, proctor report writes tables")
     for section in ("evaluateOptions", "commandLineOptions"):
         said = config.values.get(section) or {}
         config.check(said, _OF_RUNS, f"$.{section}", _OF_COMMANDS)

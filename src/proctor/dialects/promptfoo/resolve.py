@@ -104,9 +104,7 @@ def _exam(config: Config, prompt: PromptText, tests: Tests, options: ExamOptions
 
 def _parses(config: Config) -> bool:
     """Return whether every model of a config answers by a JSON schema: promptfoo gives code the object."""
-    said = [
-        each.get("config") if isinstance(each, Mapping) else None for each in config.list_of("providers", "targets")
-    ]
+    said = [each.get("config") if isinstance(each, Mapping) else None for each, _ in config.providers()]
     formats = [each.get("response_format") if isinstance(each, Mapping) else None for each in said]
     return bool(formats) and all(isinstance(each, Mapping) and each.get("type") == "json_schema" for each in formats)
 

@@ -7,7 +7,7 @@ import json
 import mimetypes
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
 from math import prod
@@ -34,6 +34,8 @@ _TEST: Final = {"description", "vars", "assert", "threshold", "options", "metada
 _OPTIONS: Final = {"prefix", "suffix", "provider", "disableVarExpansion", *_TRANSFORMS}
 _TABLES: Final = (".csv", ".tsv", ".xlsx")
 _COLUMN: Final = re.compile(r"expected\d*|prefix|suffix|description|threshold|metadata:.+|metric")
+_HOLDS: Final = re.compile(r"(not-)?(equals|i?contains(-any|-all)?|starts-with|regex|is-json|contains-json|factuality)")
+"""Assertions that hold or do not."""
 _EXPORTED: Final = re.compile(r"^export\s+default\b", re.MULTILINE)
 _IN_A_CELL: Final = re.compile(r"\s*(not-)?(?:(python)|javascript|fn|eval)\s*:(.*)", re.DOTALL)
 MOST_ROWS: Final = 100_000  # of one test: more come from lists that nobody meant to be combined
@@ -100,8 +102,11 @@ class Tests:
                 raise self.config.refuse(f"tests at {entry} are not fetched", place, hint="save them beside the config")
             for file in self.config.files(entry, place):
                 found = self._of_table(file) if file.suffix in _TABLES else self.config.content(file)
+                there = replace(self.config, file=file)  # paths to variables start at the file of the test
                 for line, test in enumerate(found if isinstance(found, list) else [found]):
-                    yield f"{file.name}[{line}]", self._checked(test, f"{file.name}[{line}]")
+                    place = f"{file.name}[{line}]"
+                    own = self._checked(test, place)
+                    yield place, {**own, "vars": self._of_files(own.get("vars"), place, there)}
 
     def _of_table(self, file: Path) -> list[dict[str, Any]]:
         """Return the rows of a table as tests; columns of promptfoo begin with ``__``."""
@@ -165,10 +170,23 @@ class Tests:
             yield {**own, **said, ASSERTED: [filled(each, own) for each in asserted]}
 
     def _variables(self, given: Any, path: str) -> dict[str, Any]:
-        given = self.config.loaded(given, f"{path}.vars")
-        if not isinstance(given or {}, Mapping):
-            raise self.config.refuse("'vars' is a mapping of variables", f"{path}.vars")
-        return {str(name): self._value(value, f"{path}.vars.{name}") for name, value in (given or {}).items()}
+        if not isinstance(given := self._of_files(given, path, self.config) or {}, Mapping):
+            raise self.config.refuse("'vars' is a mapping of variables, or names files that hold one", f"{path}.vars")
+        return {str(name): self._value(value, f"{path}.vars.{name}") for name, value in given.items()}
+
+    @staticmethod
+    def _of_files(given: Any, path: str, config: Config) -> Any:
+        """Return variables, or those of all files that they name: a path, or several."""
+        named = [given] if isinstance(given, str) else given
+        if not (isinstance(named, list) and all(isinstance(each, str) for each in named)):
+            return given
+        said = [config.content(file) for each in named for file in config.files(each, f"{path}.vars")]
+        merged: dict[str, Any] = {}
+        for each in said:
+            if not isinstance(each, Mapping):
+                return each
+            merged |= each
+        return merged
 
     def _value(self, value: Any, path: str) -> Any:
         if isinstance(value, list):
@@ -192,6 +210,8 @@ class Tests:
         made = {key: each for key, each in entry.items() if key in _OF_ASSERTIONS}
         if made.pop("metric", None):
             self._tell_of_metrics()
+        if _HOLDS.fullmatch(str(made.get("type"))) and made.pop("threshold", None) is not None:
+            say_once(f"{self.config.file}: 'threshold' of '{made['type']}' has no effect: promptfoo reads none there")
         if (judge := made.pop("provider", None)) is not None:
             self._judge(judge)
         if isinstance(made.get("assert"), list):
