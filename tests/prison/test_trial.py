@@ -161,7 +161,7 @@ LOOKING = {
     "by what says a path": "import io\nclass P:\n    __fspath__ = lambda s: '/proc/self/mem'\nio.FileIO(P())",
     "by bytes": "import os\nos.open(b'/proc/self/maps', 0)",
     "by a pointer": "import ctypes\nctypes.string_at(id(0), 8)",
-    "by a profile": "import cProfile\ncProfile.Profile().enable()",
+    "by a profile": "import sys\nsys.setprofile(print)",
 }
 
 

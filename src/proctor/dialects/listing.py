@@ -81,9 +81,14 @@ def everything(
     taken: set[str] = set()
     for dialect in dialects():
         own = _wanted(partial(dialect.entries, folders), pattern, kinds)
-        found += [each for each in own if source.lower() in each.source.lower() and (source or each.name not in taken)]
+        found += [each for each in own if is_from(each, source) and (source or each.name not in taken)]
         taken |= {each.name for each in own}
     return sorted(found, key=_exams_first)
+
+
+def is_from(entry: Entry, word: str) -> bool:
+    """Whether a word occurs in where something comes from; of a package's name dashes are underscores (``lm-eval``)."""
+    return word.lower().replace("-", "_") in entry.source.lower().replace("-", "_")
 
 
 def _exams_first(entry: Entry) -> tuple[bool, str]:
