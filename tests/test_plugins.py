@@ -218,3 +218,26 @@ def test_a_plugin_knows_its_package():
     plugin = Plugin("x", "no.such:thing", "shouting 0.1", EntryPoint("x", "no.such:thing", "proctor.engines"))
     with pytest.raises(PluginError, match=r"of shouting 0\.1"):
         plugin.load()
+
+
+def test_task_files_of_a_package_are_listed(entries, tmp_path, monkeypatch):
+    from proctor.dialects.listing import everything
+
+    (tmp_path / "brought.yaml").write_text(YAML.replace("task: loud", "task: brought_by_a_package"))
+    monkeypatch.setattr(module, "folder", lambda: tmp_path, raising=False)
+    entries(("exams", "mine", "proctor.plugins:folder"))
+    assert [each.name for each in everything("brought_by*")] == ["brought_by_a_package"]
+
+
+def test_the_code_of_a_packages_metric_counts(entries, tmp_path, monkeypatch):
+    from proctor.recipes.metric_code import with_code
+
+    monkeypatch.syspath_prepend(tmp_path)
+    entries(("metrics", "lively", "brought_metrics:Lively"))
+    made = []
+    for body in ("1", "22"):
+        (tmp_path / "brought_metrics.py").write_text(f"class Lively:\n    value = {body}\n")
+        made.append(with_code([[{"metric": "metrics.lively"}]]))
+        assert with_code([[{"metric": "accuracy"}]]).get("code") is None
+    assert made[0] != made[1]
+    assert list(made[0]["code"]) == ["lively"]

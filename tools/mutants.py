@@ -66,12 +66,18 @@ ALSO: dict[str, tuple[str, ...]] = {
         "tests/dialects/promptfoo",
         "tests/dialects/hub_yaml/test_resolve.py",
     ),
+    "dialects/aisbench": ("tests/conformance/test_recordings.py",),
     "dialects/unitxt": (
+        "tests/conformance/test_recordings.py",
         "tests/dialects/test_conversions.py",
         "tests/dialects/test_dialect.py",
         "tests/results/test_one_grader.py",
     ),
-    "dialects/hub_yaml": ("tests/dialects/test_conversions.py", "tests/dialects/test_dialect.py"),
+    "dialects/hub_yaml": (
+        "tests/conformance/test_recordings.py",
+        "tests/dialects/test_conversions.py",
+        "tests/dialects/test_dialect.py",
+    ),
     "dialects/conversion": ("tests/dialects/test_conversions.py",),
     "formats": ("tests/dialects/aisbench/test_prompts.py", "tests/recipes/test_prompts.py"),
     "engines/http": ("tests/running/test_batches.py", "tests/running/test_stored_batches.py"),
@@ -97,6 +103,7 @@ ALSO: dict[str, tuple[str, ...]] = {
         "tests/web/test_sample_view.py",
     ),
     "scoring": (
+        "tests/conformance/test_recordings.py",
         "tests/dialects/tables/test_table_metrics.py",
         "tests/recipes/test_repeats.py",
         "tests/results/test_one_grader.py",

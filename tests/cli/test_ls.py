@@ -138,3 +138,11 @@ def test_folders_may_stand_in_one_word_with_colons_between(tmp_path, invoke):
     code, _, err = invoke("ls", "--include-path", f"{both}:{tmp_path / 'three'}")
     assert code == 2
     assert f"{tmp_path / 'three'}' does not exist" in " ".join(err.split())
+
+
+def test_a_source_is_named_by_its_package_however_it_is_written():
+    from proctor.dialects.dialect import Entry
+    from proctor.dialects.listing import is_from
+
+    entry = Entry("arc_easy", "exam", "", "/packages/lm_eval/0.4.13/lm_eval/tasks/arc/arc_easy.yaml")
+    assert [is_from(entry, word) for word in ("lm-eval", "LM_eval", "tasks/arc", "opencompass")] == [True] * 3 + [False]

@@ -100,7 +100,7 @@ def test_what_judges_are_asked_is_said_to_come_on_top_and_stands_on_the_bill(inv
         json.dumps({"date": "2026-11-30", "models": {"dummy": {"input": 100, "output": 100}}})
     )
     (tmp_path / "judge.py").write_text("def decide(prompt):\n    return '{\"pass\": true}'\n")
-    given = ("q.csv", "-m", "dummy", "--metric", "judge", "number", "--prices", "prices.json", "--log", "log.db")
+    given = ("q.csv", "-m", "dummy", "--metric", "judge", "exact_match", "--prices", "prices.json", "--log", "log.db")
     given += ("--trust-code", "--judge")
     _, _, err = invoke("plan", *given, "dummy")
     assert "q: what judges are asked is not counted here, and comes on top: dummy (" in err
@@ -112,10 +112,11 @@ def test_what_judges_are_asked_is_said_to_come_on_top_and_stands_on_the_bill(inv
     assert spent > 0
     assert f"dummy ${judge['usd_of_this_run']:.6f}"[:12] in err
     entry = run["results"]["q"]
-    assert [each["judge"] for each in entry["judged"]] == ["judge"], "a number asks no judge"
-    assert entry["number_stderr"] == 0.0, "a mean of single answers has a standard error"
+    assert [each["judge"] for each in entry["judged"]] == ["judge"], "an exact match asks no judge"
     _, _, err = invoke("run", *given, "judge.py:decide", "-o", "s")
     assert "cost of this run at list prices" not in err, "the log had its answers, and nobody knows the judge's price"
+    entry = json.loads((tmp_path / "s" / "results.json").read_text())["results"]["q"]
+    assert entry["exact_match_stderr"] == 0.0, "a mean of single answers has a standard error"
     _, _, err = invoke("run", *given, "judge.py:decide", "-o", "s", "--limit", "1")
     assert "it differs in limit" in err
     _, _, err = invoke("run", *given, "dummy", "-o", "s")

@@ -180,3 +180,13 @@ def test_groups_are_rows_and_lines(tmp_path):
 def test_what_a_function_does_not_take_is_said(tmp_path, caplog):
     proctor.run(ROWS, lima, decoding={"temperature": 0.7, "max_tokens": 9}, log=tmp_path / "log.db")
     assert "lima takes no temperature: it is asked without" in caplog.text
+
+
+def test_a_row_that_cannot_be_asked_is_the_same_row_however_it_is_changed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [*ROWS, {"question": "Something without answers?", "answer": ""}]
+    options = {"log": "log.db", "perturb": "typos", "output": "runs/typos"}
+    changed = proctor.run(rows, "dummy", **options)
+    assert proctor.run(rows, "dummy", **options).results == changed.results
+    plain = proctor.run(rows, "dummy", log="log.db")
+    assert plain.results["rows"]["fingerprint"]["data"] == changed.results["rows"]["fingerprint"]["data"]

@@ -150,3 +150,38 @@ def test_in_one_process_tampering_is_seen(court: Court, name: str):
     assert (found.how != "pass", found.together) == (True, True)
     honest = court.outcome(Trial("def f(x): return 7919", tests, together=True, suite=True))
     assert (honest.how, honest.together) == ("pass", True), honest.why
+
+
+LOOKING = {
+    "by another path": "import os\nos.chdir('/')\nopen('proc/self/mem', 'rb')",
+    "from its folder": "import os\nos.chdir('/proc')",
+    "through a link": "import os\nos.symlink('/proc/self', 'x')",
+    "through a handle's folder": "open('/dev/fd/../mem', 'rb')",
+    "by a text that denies it": "class P(str):\n    __contains__ = lambda s, x: False\nopen(P('/proc/self/mem'), 'rb')",
+    "by what says a path": "import io\nclass P:\n    __fspath__ = lambda s: '/proc/self/mem'\nio.FileIO(P())",
+    "by bytes": "import os\nos.open(b'/proc/self/maps', 0)",
+    "by a pointer": "import ctypes\nctypes.string_at(id(0), 8)",
+    "by a profile": "import sys\nsys.setprofile(print)",
+}
+
+
+@pytest.mark.parametrize("name", LOOKING)
+def test_looking_at_the_process_of_the_tests_ends_a_program_and_is_said(court: Court, name: str):
+    found = court.outcome(Trial(f"def f(x): return 7919\n{LOOKING[name]}", "assert f(1) == 7919", together=True))
+    assert found.how == "failed"
+    assert "looks at what is not its own" in found.why
+
+
+@pytest.mark.parametrize("name, use", {"torch": "torch.ones(2).sum() == 2", "psutil": "psutil.cpu_count() > 0"}.items())
+def test_libraries_that_look_around_when_they_are_imported_can_be_used(court: Court, name: str, use: str):
+    pytest.importorskip(name)
+    limits = Limits(seconds=60, memory_bytes=16 << 30)
+    source = f"def f():\n    import {name}\n    return {use}"
+    found = court.outcome(Trial(source, "assert f()", together=True, limits=limits))
+    assert (found.how, found.why) == ("pass", "")
+
+
+def test_a_library_that_cannot_be_imported_is_the_program_s_own_concern(court: Court):
+    source = "try:\n    import nothing_like_it.of_mine\nexcept ImportError:\n    def f(): return 1"
+    assert court.outcome(Trial(source, "assert f() == 1", together=True)).how == "pass"
+    assert court.outcome(Trial("def f(: 1", "assert f() == 1", together=True)).why.startswith("SyntaxError")

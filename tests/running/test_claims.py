@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections import Counter
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -162,6 +163,22 @@ def test_on_a_network_file_system_one_process_writes_at_a_time(tmp_path, monkeyp
         with Claims(again, number).held():
             assert again.has_many(number, KEYS[:2]) == {KEYS[0]}
     assert not (tmp_path / "log.db-wal").exists()
+
+
+def test_a_log_that_was_moved_to_a_network_file_system_shares_no_memory_any_more(tmp_path, monkeypatch):
+    """Several machines cannot share it: SQLite's write-ahead log would lose answers there."""
+    place = tmp_path / "log.db"
+
+    def mode():
+        with closing(sqlite3.connect(place)) as connection:
+            return connection.execute("PRAGMA journal_mode").fetchone()[0]
+
+    with ResponseLog(place):
+        assert mode() == "wal"
+    monkeypatch.setattr("proctor.running.log_file.network_file_system", lambda _: "nfs4")
+    with ResponseLog(place):
+        pass
+    assert mode() == "delete"
 
 
 COUNT = 60

@@ -233,3 +233,18 @@ def test_a_lock_is_touched_while_it_is_held(tmp_path, monkeypatch):
             assert time.monotonic() < give_up
             time.sleep(0.01)
     assert names(tmp_path) == []
+
+
+def test_a_run_that_nobody_answered_gives_its_folder_to_the_next(tmp_path):
+    out = tmp_path / "out"
+
+    def asked(model: str, *fail: str):
+        engine = ToyEngine(model=model, fail=list(fail))
+        return run_exams([ToyExam("toy", 2)], engine, log=tmp_path / "log.db", output=out)
+
+    asked("wrong", "toy 0", "toy 1")
+    assert asked("half", "toy 1").results["toy"]["failures"] == 1
+    assert names(out) == FILES
+    with pytest.raises(UsageError, match="holds another run"):
+        asked("whole")
+    assert json.loads((out / "results.json").read_text())["run"]["engine"]["label"] == "half"

@@ -12,7 +12,7 @@ from proctor.dialects.resolve import resolve_tasks
 from proctor.engines.scripted import ScriptedEngine
 from proctor.ir import Prompt, Response, Timing, Usage
 from proctor.recipes.options import ExamOptions
-from proctor.running.planning import plan_run
+from proctor.running.planning import Estimate, _less, plan_run
 from proctor.running.run import run_exams
 
 ROWS = [{"q": f"number {place} " + "and so on " * (place % 7), "a": "yes"} for place in range(40)]
@@ -189,3 +189,23 @@ def test_a_plan_counts_what_a_providers_cache_saves(tmp_path, capsys, monkeypatc
     assert other["usd"]["value"] - plan["usd"]["value"] == pytest.approx(plan["usd_saved_by_cache"])
     assert main(command) == 0
     assert "are read from the provider's cache" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    "one, other, total",
+    [
+        (Estimate(10.0, 7.0, 16.0), Estimate(20.0, 16.0, 28.0), Estimate(30.0, 25.0, 40.0)),
+        (Estimate(10.0, 0.0, 10.0), Estimate(1.0, 1.0, 1.0), Estimate(11.0, 1.0, 11.0)),
+        (Estimate(1.0, -4.0, 1.0), Estimate(1.0, 1.0, 1.0), Estimate(2.0, 0.0, 2.0)),
+        (Estimate(10.0, None, 16.0), Estimate(20.0, 16.0, 28.0), Estimate(30.0)),
+        (Estimate(10.0, 7.0, 16.0), Estimate(20.0), Estimate(30.0)),
+    ],
+)
+def test_independent_estimates_are_added_with_their_bounds(one, other, total):
+    assert one + other == other + one == total
+
+
+def test_estimates_are_priced_by_the_million_and_what_is_saved_is_taken_off():
+    assert Estimate(2e6, 1e6, 3e6).priced(0.5) == Estimate(1.0, 0.5, 1.5)
+    assert Estimate(2e6).priced(0.5) == Estimate(1.0)
+    assert _less(Estimate(5.0, 1.0, None), 2.0) == Estimate(3.0, 0.0, None)

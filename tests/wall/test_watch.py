@@ -1,13 +1,15 @@
 """What the watch over Python lets through and what it refuses, event by event."""
 
 import os
+import shutil
 import socket
+import sys
 from pathlib import Path
 
 import pytest
 
 from proctor.wall.rules import Rules
-from proctor.wall.watch import Watch, place_of
+from proctor.wall.watch import CHANGES, Watch, place_of
 
 
 @pytest.fixture
@@ -124,3 +126,66 @@ def test_programs_and_servers_are_free_where_the_user_trusts_the_code(places):
     assert hears(open_, "socket.connect", None, ("10.0.0.7", 80)) is None
     assert hears(open_, "open", str(places / "away" / "a"), "r", os.O_RDONLY) is None
     assert "is not written" in hears(open_, "open", str(places / "away" / "a"), "w", os.O_WRONLY)
+
+
+IN_OPEN_FOLDERS = {
+    "os.remove": lambda folder: os.unlink("a", dir_fd=folder),
+    "os.rmdir": lambda folder: os.rmdir("empty", dir_fd=folder),
+    "os.mkdir": lambda folder: os.mkdir("new", dir_fd=folder),
+    "os.chmod": lambda folder: os.chmod("a", 0o600, dir_fd=folder),
+    "os.chown": lambda folder: os.chown("a", os.getuid(), os.getgid(), dir_fd=folder),
+    "os.utime": lambda folder: os.utime("a", dir_fd=folder),
+    "os.link": lambda folder: os.link("a", "new", src_dir_fd=folder, dst_dir_fd=folder),
+    "os.symlink": lambda folder: os.symlink("a", "new", dir_fd=folder),
+    "os.rename": lambda folder: os.rename("a", "new", src_dir_fd=folder, dst_dir_fd=folder),
+    "shutil.rmtree": lambda folder: shutil.rmtree("empty", dir_fd=folder),
+}
+LISTENING = []
+
+
+def _hook(event, arguments):
+    if event in CHANGES:
+        for listener in LISTENING:
+            listener(event, arguments)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _hooked():
+    sys.addaudithook(_hook)  # it cannot be taken away, and hears nothing where nobody listens
+
+
+@pytest.fixture
+def listen():
+    yield LISTENING.append
+    LISTENING.clear()
+
+
+@pytest.mark.parametrize("event", IN_OPEN_FOLDERS)
+def test_what_is_changed_in_an_open_folder_lies_there(event, places, monkeypatch, listen):
+    """As Python itself says it, from a working folder in which all may be changed."""
+    monkeypatch.chdir(places / "write")
+    (places / "away" / "empty").mkdir()
+    handle = os.open(places / "away", os.O_RDONLY)
+    listen(watch(places).hook)
+    try:
+        with pytest.raises(PermissionError, match=f"--allow write:{places}/away/"):
+            IN_OPEN_FOLDERS[event](handle)
+    finally:
+        os.close(handle)
+    assert sorted(each.name for each in (places / "away").iterdir()) == ["a", "empty"]
+
+
+def test_an_open_folder_that_the_system_does_not_tell_is_none_of_ours(places, monkeypatch):
+    monkeypatch.chdir(places / "write")
+    assert "write:/a lets it" in hears(watch(places), "os.remove", "a", 10_000)
+    assert hears(watch(places), "os.remove", "a", -1) is None
+
+
+def test_a_folder_of_our_own_goes_with_all_in_it(places, monkeypatch, listen):
+    """From a working folder in which nothing may be changed."""
+    monkeypatch.chdir(places / "away")
+    (places / "write" / "inner").mkdir()
+    (places / "write" / "inner" / "b").touch()
+    listen(watch(places).hook)
+    shutil.rmtree(places / "write" / "inner")
+    assert not (places / "write" / "inner").exists()

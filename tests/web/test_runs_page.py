@@ -16,7 +16,7 @@ from proctor.web.app import create_app
 from proctor.web.library import Library
 from proctor.web.run_lines import RunQuery, ago, family, line_of
 from proctor.web.run_matrix import MOST_COLUMNS, matrix_of
-from proctor.web.run_pages import scores_view
+from proctor.web.run_pages import facts_of, scores_view
 from proctor.web.verdicts import outcome_of
 
 
@@ -495,3 +495,42 @@ def test_lines_of_a_process_before_are_shown_and_those_of_changed_runs_made_anew
     for damage in ("", "[]", '{"a": {"stamp": [], "line": {}}}', place.read_text().replace("run-", "../run-")):
         place.write_text(damage)
         assert sorted(line.name for line in Library([root]).lines()) == ["run-0", "run-1", "run-2"]
+
+
+def test_what_a_run_was_made_of_stands_on_its_page(tmp_path):
+    folder = write(tmp_path, "a", spec={"model_args": {"x": 1}}, arc=entry(0.5), wnli=entry(0.5))
+    data = json.loads((folder / "results.json").read_text())
+    usage = {"prompt_tokens": 10, "cached_tokens": 4, "completion_tokens": 3, "thinking_tokens": 2}
+    data["run"] |= {
+        "usage": {"arc": usage, "wnli": {"prompt_tokens": 5}},
+        "requests": {"new": 3, "from_log": 1}, "cost": {"usd": 0.5, "eur": None}, "versions": {"proctor": "1"},
+        "judges": {"j": {"new_answers": 2, "kept": 1}}, "machine": {"os": "x", "cpus": 2}, "log": "here.db",
+    }  # fmt: skip
+    (folder / "results.json").write_text(json.dumps(data))
+    facts = dict(facts_of(load_run(folder)))
+    assert facts["Tokens"] == "15 read (4 of them from a cache), 3 written (2 of them thinking)"
+    assert (facts["Requests"], facts["Cost"], facts["Judges"]) == (
+        "3 new, 1 from log",
+        "usd 0.5",
+        "j: 2 new answers, 1 kept",
+    )
+    assert (facts["Model arguments"], facts["Machine"], facts["Versions"]) == ("x=1", "x, 2", "proctor 1")
+    assert facts["Repeat it"] == f"proctor run {folder / 'run.yaml'} --log here.db"
+    assert "Fingerprints" not in facts
+    data["run"]["usage"] = {"arc": {"prompt_tokens": 1, "completion_tokens": 0}}
+    (folder / "results.json").write_text(json.dumps(data))
+    assert dict(facts_of(load_run(folder)))["Tokens"] == "1 read, 0 written"
+
+
+def test_what_was_set_for_a_run_is_said_in_short(tmp_path):
+    said = {
+        "num_demos": 1, "seed": 3, "tags": list("abcdefg"),
+        "overrides": {"template": "templates.own.short", "limit": 0.25, "repeats": 2, "apply_chat_template": True, "system_prompt": ""},
+    }  # fmt: skip
+    (line,) = (write(tmp_path / "one", "a", spec=said, arc=entry(0.5)), *lines(tmp_path / "one"))[1:]
+    assert line.setting == ("short", "1 demo", "first 25%", "seed 3", "2 repeats", "chat template", "system prompt")
+    assert line.tags == tuple("abcde")
+    recipes = {"one": {"recipe": {"template": ["t.a", "t.b"]}}, "two": {"recipe": {"template": "t.a"}}, "three": {}}
+    write(tmp_path / "two", "a", spec={"exams": recipes, "limit": 7, "num_demos": 2}, arc=entry(0.5))
+    (line,) = lines(tmp_path / "two")
+    assert line.setting == ("2 templates", "2 demos", "first 7")

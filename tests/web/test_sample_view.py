@@ -154,6 +154,8 @@ def test_what_became_of_assertions_is_listed_and_says_why_an_answer_is_not_right
         "not llm-rubric: kind: it is rude",
         "not number: no right answer is a number",
     ]
+    unanswered = {"failure": {"message": "no answer"}, "scoring_failure": {"message": "no answer"}}
+    assert reasons_of(unanswered) == ["no answer"]
     (scores,) = [each["value"] for each in values_of(record) if each["part"] == "scores"]
     assert scores == {"passed": 0.0}
     assert assertions_in({"scores": {"assertions": "odd"}}) == []

@@ -68,10 +68,10 @@ def command(
 
 
 def _nothing_found(pattern: str | None, wanted: list[str], include_paths: tuple[str, ...], source: str) -> UsageError:
-    from proctor.dialects.listing import everything
+    from proctor.dialects.listing import everything, is_from
 
     known = everything(include_paths=include_paths)
-    if source and not any(source.lower() in entry.source.lower() for entry in known):
+    if source and not any(is_from(entry, source) for entry in known):
         sources = sorted({entry.source.partition(" ")[0] for entry in known if "/" not in entry.source})
         return UsageError(
             f"nothing comes from a source with the word '{source}'",

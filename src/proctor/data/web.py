@@ -82,8 +82,12 @@ def opened(
         context.verify_mode = ssl.CERT_NONE
     opener = urllib.request.build_opener(urllib.request.HTTPSHandler(context=context), _Gated(who, by))
     request = urllib.request.Request(url, data=body, headers=dict(headers or {}))  # noqa: S310 - the scheme was checked
-    with opener.open(request, timeout=TIMEOUT_SECONDS) as response:
-        yield response
+    try:
+        with opener.open(request, timeout=TIMEOUT_SECONDS) as response:
+            yield response
+    except urllib.error.HTTPError as error:
+        error.close()  # it holds the connection
+        raise
 
 
 def read(response: HTTPResponse, most: int = REPLY_BYTES) -> bytes:

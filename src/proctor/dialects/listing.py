@@ -15,6 +15,7 @@ from proctor.artifacts.catalogs import Catalog, catalogs
 from proctor.dialects.dialect import Entry, Named
 from proctor.dialects.registry import dialects
 from proctor.foreign_text import parse_json, read_source
+from proctor.plugins import exam_folders
 
 EXAM_TYPES = frozenset({"dataset_recipe", "standard_recipe", "recipe"})
 SUITE_TYPES = frozenset({"benchmark", "benchmark_stack"})
@@ -73,16 +74,21 @@ def everything(
 
     Args:
         pattern, kinds: As for :func:`entries`.
-        include_paths: More folders with task files.
+        include_paths: More folders with task files, beside those that installed packages bring.
         source: Only what comes from a source with this word; without it, of two things with one name the first.
     """
-    folders, found = tuple(include_paths), list[Entry]()
+    folders, found = tuple(dict.fromkeys((*include_paths, *map(str, exam_folders())))), list[Entry]()
     taken: set[str] = set()
     for dialect in dialects():
         own = _wanted(partial(dialect.entries, folders), pattern, kinds)
-        found += [each for each in own if source.lower() in each.source.lower() and (source or each.name not in taken)]
+        found += [each for each in own if is_from(each, source) and (source or each.name not in taken)]
         taken |= {each.name for each in own}
     return sorted(found, key=_exams_first)
+
+
+def is_from(entry: Entry, word: str) -> bool:
+    """Whether a word occurs in where something comes from; of a package's name dashes are underscores (``lm-eval``)."""
+    return word.lower().replace("-", "_") in entry.source.lower().replace("-", "_")
 
 
 def _exams_first(entry: Entry) -> tuple[bool, str]:

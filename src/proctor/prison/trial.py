@@ -60,8 +60,10 @@ How = Literal["pass", "wrong_answer", "failed", "timeout"]
 _HOW: dict[str, How] = {"pass": "pass", "wrong_answer": "wrong_answer", "failed": "failed"}
 _ROUND_SECONDS = 0.1
 """How often what a program writes on the disk is measured."""
-_VERDICT, _CALL, _END, _READY = b"V", b"C", b"E", b"R"
+_VERDICT, _CALL, _END, _READY, _WATCHED = b"V", b"C", b"E", b"R", b"W"
 _GONE = b'{"gone":true}'
+_LOOKED = "the program was ended: it looks at what is not its own in the process of its tests ({})"
+_LONGEST_EVENT = 60
 _NO_VERDICT = "the process ended without a verdict (out of memory, or something ended it)"
 
 
@@ -231,6 +233,8 @@ class _Session:
                 found = _read(message[1:], token)
                 if token is not None:
                     return found
+            elif message[:1] == _WATCHED and token is not None:
+                return Outcome("failed", _LOOKED.format(message[1:_LONGEST_EVENT].decode(errors="replace"))), False
             elif message[:1] == _CALL and found is None and self._candidate is not None and not self._waiting:
                 self._candidate.post(message[1:])
                 self._waiting, self._asked_at = True, time.monotonic()

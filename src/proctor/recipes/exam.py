@@ -185,8 +185,8 @@ class Exam:
                 continue
             try:
                 digest = self._digest(row, each)  # before asking: templates may change fields
-                row = row if change is None else change(row)  # noqa: PLW2901 - what is asked, and graded
-                question = ask(each, row, demos_of(each, row))
+                asked = row if change is None else change(row)  # and graded
+                question = ask(each, asked, demos_of(each, asked))
                 if grouped_by:
                     values_of(question.instance, grouped_by)
                 if seed is not None:

@@ -1,4 +1,4 @@
-"""Code that computes scores, beside Proctor's own: versions of packages, and functions that programs registered."""
+"""Code that computes scores, beside Proctor's own: versions of packages, what programs registered and plugins bring."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from functools import cache, partial
 from typing import Any, Final
 
 from proctor.jsonable import jsonable
-from proctor.recipes.held_code import code_of
+from proctor.plugins import plugins
+from proctor.recipes.held_code import code_of, code_of_module
 from proctor.scoring.metric_table import metric_table
 from proctor.scoring.named_table import PROGRAM
 
@@ -30,7 +31,7 @@ _PACKAGES: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def with_code(metrics: object) -> dict[str, Any]:
-    """Return a description of metrics with what computes them: versions of packages, digests of registered functions.
+    """Return a description of metrics with what computes them: versions of packages, digests of the code of others.
 
     Args:
         metrics: JSON-like data: names, arguments, artifacts by value.
@@ -42,7 +43,10 @@ def with_code(metrics: object) -> dict[str, Any]:
     registered = metric_table().of(PROGRAM)
     names = {text.partition("[")[0].removeprefix(f"{PROGRAM}:") for text in _texts(data)}
     entries = [registered[name] for name in sorted(names & registered.keys())]
-    code = {each.name: [_described(each.load()), _described(each.aggregation)] for each in entries}
+    code: dict[str, Any] = {each.name: [_described(each.load()), _described(each.aggregation)] for each in entries}
+    brought = plugins("metrics")
+    for name in sorted({each.removeprefix("metrics.") for each in names} & brought.keys()):
+        code[name] = code_of_module(brought[name].place.partition(":")[0])
     return {**described, "code": code} if code else described
 
 

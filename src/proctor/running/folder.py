@@ -8,6 +8,7 @@ end, and running into it again completes it.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
@@ -15,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from proctor.errors import ChangedDataError, OutputError, UsageError
+from proctor.errors import ChangedDataError, OutputError, ProctorError, UsageError
 from proctor.jsonable import to_document, to_lines
 from proctor.recipes.exam import Answered, Exam
 from proctor.recipes.fingerprint import Fingerprint
@@ -79,6 +80,8 @@ class RunFolder:
         self._spec = spec if before is not None else replace(spec, fingerprints={})
         with _output_errors(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
+            for name in (SAMPLES, RESULTS) if before is None and self._has_no_answer() else ():
+                (self.path / name).unlink(missing_ok=True)
         self._write_spec()
 
     def check(self, spec: RunSpec, exams: Iterable[Exam]) -> None:
@@ -95,10 +98,19 @@ class RunFolder:
         """Return the run that is here already, and keep what its exams were made of."""
         before = self._before(spec)
         if before is not None and (differences := spec.differences(before)):
-            raise self._another(differences)
+            if not self._has_no_answer():
+                raise self._another(differences)
+            before = None
         is_sample = spec.precision is not None  # which questions these are depends on the answers: a budget ended some
         self._known = {} if before is None or is_sample else _fingerprints(before.fingerprints)
         return before
+
+    def _has_no_answer(self) -> bool:
+        """Whether the run that ended here got no answer at all, as where it asked a wrong address."""
+        with suppress(OSError, ValueError, LookupError, TypeError, RuntimeError, ProctorError):
+            found = json.loads(read_bytes(self.path / RESULTS, MOST_BYTES, within=self.path))["run"]["requests"]
+            return bool(0 < found["answered"] == found["failed"] and not found["from_log"])
+        return False
 
     def _write_spec(self) -> None:
         if self._spec is not None:

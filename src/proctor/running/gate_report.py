@@ -19,7 +19,7 @@ def paragraph(result: GateResult) -> str:
     """Return the report for people: verdict, questions asked of how many, difference, cost."""
     said = [_sentence(each, result) for each in result.exams]
     if len(said) > 1:
-        shared = f"all {len(said)} exams together are wrong with a chance of at most {1 - result.rules.level:.0%}"
+        shared = f"all {len(said)} exams together are wrong with a chance of at most {_percent(1 - result.rules.level)}"
         said.insert(0, f"{result.verdict.upper()}: {result.label}; {shared}.")
     return "\n".join([*said, _cost(result)])
 
@@ -57,14 +57,19 @@ def _numbers(each: ExamVerdict, rules: GateRules) -> str:
         return "none of them has a score."
     is_whole = each.asked == each.questions and not each.failed and not each.is_corrected
     if rules.at_least is not None:
-        between = "on all questions" if is_whole else f"{rules.level:.0%} bounds {each.low:.4f} and {each.high:.4f}"
+        bounds = f"{_percent(rules.level)} bounds {each.low:.4f} and {each.high:.4f}"
+        between = "on all questions" if is_whole else bounds
         return f"{each.metric} {each.model:.4f} ({between})."
-    bounds = f"{rules.level:.0%} bounds {_signed(each.low)} and {_signed(each.high)}"
+    bounds = f"{_percent(rules.level)} bounds {_signed(each.low)} and {_signed(each.high)}"
     between = "on all questions" if is_whole else bounds
     scores = f"{each.model:.4f} against {each.baseline or 0.0:.4f}"
     return (
         f"the difference of {each.metric} is {_signed(each.difference)} points ({between}; {scores} on what was asked)."
     )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.6g}%"  # 99.9% are not all
 
 
 def _points(share: float) -> str:

@@ -60,7 +60,7 @@ def _told(environment: Mapping[str, str], count: int) -> tuple[int, int]:
         value = environment.get(name, "")
         return int(value) if value.isdecimal() else None
 
-    tasks, first, last = (said(f"SLURM_ARRAY_TASK_{each}") for each in ("COUNT", "MIN", "MAX"))
+    tasks, first, last = map(said, ("SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_MAX"))
     if (task := said("SLURM_ARRAY_TASK_ID")) is not None and (found := count or tasks or 0):
         if (first or 0) > 1 or (tasks or found) != found or (last is not None and last - (first or 0) >= found):
             raise UsageError(

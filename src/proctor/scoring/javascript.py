@@ -6,6 +6,7 @@ neither files nor network nor modules here, and only where the user trusts code.
 
 from __future__ import annotations
 
+import atexit
 import json
 import math
 import re
@@ -148,4 +149,5 @@ def _machine() -> Any:
 
     machine = MiniRacer()
     machine.set_hard_memory_limit(_BYTES)
+    atexit.register(_machine.cache_clear)  # while the package's own module is whole: later it complains
     return machine

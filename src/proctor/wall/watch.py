@@ -6,7 +6,8 @@ import errno
 import os
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -15,16 +16,18 @@ from proctor.safe_files import is_part_of
 from proctor.starter import is_starting
 from proctor.wall.rules import Rules, granted
 
+_NONE = 99  # no argument
 STARTS = frozenset({"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "pty.spawn"})
-CHANGES = {
-    **dict.fromkeys(
-        ("os.remove", "os.rmdir", "os.mkdir", "os.chmod", "os.truncate", "shutil.rmtree", "os.chown"), (0,)
-    ),
-    **dict.fromkeys(("os.utime", "os.setxattr", "os.removexattr"), (0,)),
-    **dict.fromkeys(("os.link", "os.symlink"), (1,)),
-    "os.rename": (0, 1),
+CHANGES: dict[str, tuple[tuple[int, int], ...]] = {
+    **dict.fromkeys(("os.remove", "os.rmdir", "shutil.rmtree"), ((0, 1),)),
+    **dict.fromkeys(("os.mkdir", "os.chmod"), ((0, 2),)),
+    **dict.fromkeys(("os.chown", "os.utime"), ((0, 3),)),
+    **dict.fromkeys(("os.truncate", "os.setxattr", "os.removexattr"), ((0, _NONE),)),
+    "os.link": ((1, 3),),
+    "os.symlink": ((1, 2),),
+    "os.rename": ((0, 2), (1, 3)),
 }
-"""Events that change files, and which of their arguments are paths."""
+"""Events that change files: which of their arguments are paths, and which is the open folder that each counts from."""
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _LOOKS_UP = frozenset({"socket.getaddrinfo", "socket.gethostbyname"})
 _CONNECTS = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
@@ -89,10 +92,10 @@ class Watch:
             path, _, flags = arguments
             if (place := place_of(path)) is not None:
                 (self._check_writing if (flags or 0) & _WRITING else self._check_reading)(place)
-        elif event == "os.mkdir" and self._is_above(place_of(arguments[0])):
+        elif event == "os.mkdir" and self._is_above(next(changed(event, arguments), None)):
             return  # what the command needs lies below: the system says whether it can be made
         elif event in CHANGES:
-            for place in filter(None, (place_of(arguments[number]) for number in CHANGES[event])):
+            for place in changed(event, arguments):
                 self._check_writing(place)
         elif event == "sqlite3.connect":
             self._check_database(os.fsdecode(arguments[0]))
@@ -181,6 +184,27 @@ def place_of(path: Any) -> str | None:
         return None
     text = os.fsdecode(path)
     return text if text[:1] == os.sep and "/." not in text and "//" not in text else os.path.abspath(text)  # noqa: PTH100
+
+
+def changed(event: str, arguments: tuple[Any, ...]) -> Iterator[str]:
+    """Yield what an event of :data:`CHANGES` changes, from the root."""
+    for number, folder in CHANGES[event]:
+        path = arguments[number]
+        if folder < len(arguments) and isinstance(arguments[folder], int) and arguments[folder] >= 0:
+            path = os.path.join(_folder_of(arguments[folder]), os.fsdecode(path))  # noqa: PTH118 - as in place_of
+        if (place := place_of(path)) is not None:
+            yield place
+
+
+def _folder_of(handle: int) -> str:
+    """Return the path of an open folder; the root, which nobody may write in, where the system does not tell it."""
+    with suppress(OSError):
+        return os.readlink(f"/proc/self/fd/{handle}")  # noqa: PTH115 - as in place_of
+    with suppress(ImportError, AttributeError, OSError):
+        import fcntl
+
+        return os.fsdecode(fcntl.fcntl(handle, fcntl.F_GETPATH, bytes(1024)).rstrip(b"\0"))  # type: ignore[attr-defined]
+    return os.sep
 
 
 def _name_of(program: Any) -> str:

@@ -29,7 +29,7 @@ from proctor.running.folder import SAMPLES
 from proctor.settings import settings
 from proctor.state import state_folder
 from proctor.wall.rules import SYSTEM, installed
-from proctor.wall.watch import CHANGES, STARTS, Places, place_of
+from proctor.wall.watch import CHANGES, STARTS, Places, changed, place_of
 from proctor.web.library import Library
 
 MOST_BYTES = 2 << 30
@@ -86,8 +86,8 @@ class _Bounds:
         if event in STARTS:
             raise PermissionError(errno.EACCES, f"no page starts programs, and this would start {arguments[0]}")
         if event in CHANGES:
-            for number in CHANGES[event]:
-                self._check_writing(arguments[number], is_new=event == "os.mkdir")
+            for place in changed(event, arguments):
+                self._check_writing(place, is_new=event == "os.mkdir")
         elif event in _LISTS:
             self._check_listing(arguments[0])
         elif event == "open":

@@ -248,7 +248,7 @@ def reasons_of(record: Mapping[str, Any]) -> list[str]:
     missed = [each for each in assertions_in(record) if not each["passed"]]
     found += [f"not {each['assertion']}" + (f": {each['reason']}" if each["reason"] else "") for each in missed]
     found += [text for each in judgements_in(record) for title, text in each["words"] if title == "Reasoning"]
-    return [excerpt(each) for each in found]
+    return [excerpt(each) for each in dict.fromkeys(found)]
 
 
 def judgements_in(record: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -71,7 +71,7 @@ def _heat(cells: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     for cell in cells:
         if cell["score"] is not None:
             found.setdefault((cell["levels"][varied[0]], cell["levels"][varied[1]]), []).append(cell["score"])
-    means = {key: sum(each) / len(each) for key, each in found.items()}
+    means = {key: round(sum(each) / len(each), 9) for key, each in found.items()}  # equal ones have one shade
     low, high = min(means.values(), default=0.0), max(means.values(), default=0.0)
     shades = {key: round((value - low) / ((high - low) or 1.0) * (_SHADES - 1)) for key, value in means.items()}
     return {"down": varied[0], "across": varied[1], "levels": levels, "means": means, "shades": shades}

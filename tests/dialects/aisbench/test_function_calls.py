@@ -8,7 +8,8 @@ import pytest
 from conformance.aisbench.recording_server import RecordingServer
 
 from proctor.cli.__main__ import main
-from proctor.dialects.aisbench.function_calls import returned_calls
+from proctor.dialects.aisbench.function_calls import asked_in_words, asked_with_tools, returned_calls
+from proctor.errors import DataError, MissingFieldError
 
 CONFIG = """
 from ais_bench.benchmark.openicl.icl_prompt_template import PromptTemplate
@@ -149,3 +150,28 @@ def test_words_that_look_like_a_call_are_words():
     assert returned_calls(call, "stop") == [call]
     assert returned_calls("", "stop") == []
     assert returned_calls('{"name": "f", "arguments": {"a"', "length") == ['{"name": "f", "arguments": {"a"']
+
+
+@pytest.mark.parametrize("asked", [[], [[]], ["hello"], "[]"])
+def test_a_question_without_messages_is_refused(asked):
+    with pytest.raises(DataError, match="the question has no messages"):
+        asked_in_words({**question(1, "x"), "question": asked})
+
+
+@pytest.mark.parametrize("name", ["question", "function", "id"])
+def test_a_column_that_is_missing_is_named(name):
+    row = {key: value for key, value in question(1, "x").items() if key != name}
+    with pytest.raises(MissingFieldError, match=f"the row has no column '{name}'"):
+        asked_with_tools(row)
+
+
+def test_functions_stand_in_the_system_prompt_before_what_is_there():
+    (system, user) = asked_in_words(question(1, "words"))
+    assert (system["role"], user) == ("system", {"role": "user", "content": "words"})
+    assert "math.add" in system["content"]
+    own = [[{"role": "system", "content": "OWN"}, {"role": "user", "content": "words"}]]
+    first, *rest = asked_in_words({**question(1, "x"), "question": json.dumps(own)})
+    assert first["content"] == f"{system['content']}\n\nOWN"
+    assert rest == own[0][1:]
+    messages, tools = asked_with_tools(question(1, "words"))
+    assert (list(messages), [each["type"] for each in tools]) == ([user], ["function"])

@@ -23,6 +23,7 @@ VALUES = {"name": "Anna", "n": 3.14159, "row": {"a": [1, 2]}, "width": 6, "none"
         ("{none}", "{none}"),
         ("{name.upper}", "{name.upper}"),
         ("{row[b]}", "{row[b]}"),
+        ("{row.a}", "{row.a}"),
         ("{}", "{0}"),
         ("{said}", "so ⟨answer 1⟩!"),
         ("{said:>20}", " " * 14 + "{said}"),

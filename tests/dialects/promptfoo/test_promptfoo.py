@@ -350,6 +350,7 @@ def test_a_judge_of_a_stranger_s_config_is_asked_only_where_the_user_allows_it(w
 @pytest.mark.parametrize(
     "changes, told",
     [
+        ({"outputPath": "out.json"}, "outputPath has no effect here: --output names the run folder"),
         ({"passRateThreshold": 0.8}, "$.passRateThreshold has no effect: promptfoo has no such key here"),
         ({"redteam": {"plugins": ["x"]}}, "$.redteam has no effect: its questions are made by a service"),
         ({"commandLineOptions": {"verbose": True}}, "verbose has no effect: it is about promptfoo's screen"),

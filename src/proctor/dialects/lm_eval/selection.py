@@ -132,9 +132,9 @@ class TaskFinder:
         file = next((file for file in self.index.problems if _may_define(file, spec)), None)
         if file is None:
             return UnknownArtifactError(f"there is no task, group or tag '{spec}'", hint=hint)
-        return UnreadableTaskError(
-            f"'{spec}' cannot be read", location=Location(file), why=self.index.problems[file], hint="mend the file"
-        )
+        why = self.index.problems[file]
+        hint = "" if "hint:" in why else "mend the file"
+        return UnreadableTaskError(f"'{spec}' cannot be read", location=Location(file), why=why, hint=hint)
 
     def _with_template(self, base: str, template: str) -> list[Member]:
         if self._template is not None:

@@ -206,6 +206,8 @@ def read_config(file: Path) -> Config:
     config = Config(file, author, values if isinstance(values, Mapping) else {})
     config = Config(file, author, _with_references(config, config.values, "$"))
     config.check(values, {*_OBEYED, *_ABOUT, "evaluateOptions", "commandLineOptions"}, "$")
+    if "outputPath" in config.values:
+        say_once(f"{file}: outputPath has no effect here: --output names the run folder, proctor report writes tables")
     for section in ("evaluateOptions", "commandLineOptions"):
         said = config.values.get(section) or {}
         config.check(said, _OF_RUNS, f"$.{section}", _OF_COMMANDS)

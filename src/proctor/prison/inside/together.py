@@ -3,11 +3,13 @@
 Tests that replace parts of the program, or look at figures and tables that it made, need this. A program that sets out
 to deceive can do more here than in a process of its own: whoever reports such a verdict says so. What makes it hard: it
 runs in a thread of its own, so that no frame leads to the word that a verdict carries; looking for that word, or for
-other objects of the process, ends the process; and what judges is compared before and after.
+other objects of the process, ends the process; and what judges is compared before and after. Libraries do such things
+while they are imported: those that program and tests name are imported before anybody looks.
 """
 
 from __future__ import annotations
 
+import ast
 import builtins
 import contextlib
 import gc
@@ -32,6 +34,8 @@ _REFUSED = (
     *("gc.get_referrers", "gc.get_referents", "sys.addaudithook", "cpython.remote_debugger_script"),
 )
 """Events after which the process ends: nothing that solves a problem needs them."""
+_PATHS = frozenset(("open", "os.chdir", "os.symlink"))
+"""Events with a path that may lead to what the system shows of processes."""
 _POINTERS = ("ctypes.string_at", "ctypes.wstring_at", "ctypes.cdata", "ctypes.PyObj_FromPtr", "ctypes.call_function")
 _TAMPERED = "the program changed what judges it"
 
@@ -51,7 +55,7 @@ def serve(reading: int, writing: int, config: dict[str, Any]) -> None:
     os.close(reading)
     ended: list[tuple[str, str]] = []
     threading.stack_size(64 << 20)
-    thread = threading.Thread(target=lambda: ended.append(_run(task)), daemon=True)
+    thread = threading.Thread(target=lambda: ended.append(_run(task, writing)), daemon=True)
     gc.disable()
     thread.start()
     thread.join()
@@ -61,17 +65,20 @@ def serve(reading: int, writing: int, config: dict[str, Any]) -> None:
     os._exit(0)
 
 
-def _run(task: dict[str, Any]) -> tuple[str, str]:
+def _run(task: dict[str, Any], writing: int) -> tuple[str, str]:
     sys.stdin = io.StringIO()
     sys.stdout = sys.stderr = io.StringIO()
     module = types.ModuleType("__main__")
     for name in (*task["imports"], *_testing_of(task["imports"])):
         with contextlib.suppress(ImportError):
             __import__(name)
+    for name in dict.fromkeys((*_libraries_of(task["source"]), *_libraries_of(task["tests"]))):
+        with contextlib.suppress(Exception):  # whoever imports it sees why
+            __import__(name)
     suite = _suite_runner() if task["suite"] else None
     guarded = _fingerprints()
     sys.modules["__main__"] = module
-    _watch()
+    _watch(writing)
     try:
         exec(compile(task["source"], "<program>", "exec"), module.__dict__)  # noqa: S102 - what this is for
         if not _is_untouched(guarded):
@@ -90,6 +97,19 @@ def _run(task: dict[str, Any]) -> tuple[str, str]:
 def _testing_of(names: Iterable[str]) -> list[str]:
     """Return the modules with which libraries compare their values, so that they are known before the program is."""
     return [f"{name}.testing" for name in names if name in ("numpy", "pandas")]
+
+
+def _libraries_of(source: str) -> list[str]:
+    """Return the modules that a program names in imports, but for those of Python itself."""
+    try:
+        found = list(ast.walk(ast.parse(source)))
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return []
+    names = [each.name for node in found if isinstance(node, ast.Import) for each in node.names]
+    for node in found:
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names += [node.module, *(f"{node.module}.{each.name}" for each in node.names if each.name != "*")]
+    return [name for name in names if name.partition(".")[0] not in sys.stdlib_module_names]
 
 
 def _suite_runner() -> Any:
@@ -150,15 +170,24 @@ def _is_untouched(before: dict[tuple[str, str], tuple[int, int]]) -> bool:
     return all(now.get(place) == value for place, value in before.items())
 
 
-def _watch() -> None:
+def _watch(writing: int) -> None:
     """End the process where something looks for what is not its own. A hook cannot be taken away again."""
-    end, refused, pointers = os._exit, frozenset(_REFUSED), frozenset(_POINTERS)
-    handle = "/proc/"
+    end, refused, paths, send = os._exit, frozenset((*_REFUSED, *_POINTERS)), _PATHS, frames.send
+    text, data, is_a, kind_of = str, bytes, isinstance, type
+    plain = frozenset(("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/uptime", "/proc/version"))
+
+    def leads_to_processes(path: Any) -> bool:
+        # By the methods of str and bytes themselves: a class derived from them has methods of its own.
+        if is_a(path, data):
+            path = text(data.__bytes__(path), "latin-1")
+        if not is_a(path, text):
+            return path is not None and kind_of(path) is not int  # what says its path anew each time
+        path = text.__str__(path)
+        return ("/proc" in path or "/dev/fd" in path or path[:4] == "proc") and path not in plain
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
-        if event in refused or event in pointers:
-            end(1)
-        if event == "open" and isinstance(arguments[0], (str, bytes)) and handle in os.fsdecode(arguments[0]):
+        if event in refused or (event in paths and leads_to_processes(arguments[0])):
+            send(writing, b"W" + event.encode())
             end(1)
 
     sys.addaudithook(hook)

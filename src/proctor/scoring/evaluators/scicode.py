@@ -169,10 +169,10 @@ def _trial(program: str, step: Step, place: Path, seconds: float, who: Author | 
     found = next((each for each in files if each.is_file()), files[1])
     targets = _targets(file_named(found, who, "SciCode's targets"), number, len(tests))
     source = "".join(f"target = __targets[{place}]\n\n{test}\n" for place, test in enumerate(tests))
+    compares = any(name in source for name in ("scicode.compare", "datasets.scicode"))
+    imports = "numpy", "inside.scicode", *(("scipy.sparse", "sympy") if compares else ())
     limits = Limits(seconds=seconds, memory_bytes=_MEMORY_BYTES)
-    return Trial(
-        program, _TESTS + source, data=targets, limits=limits, together=True, imports=("numpy", "inside.scicode")
-    )
+    return Trial(program, _TESTS + source, data=targets, limits=limits, together=True, imports=imports)
 
 
 def _targets(file: str, step: str, count: int) -> Any:
