@@ -180,8 +180,9 @@ def _cells(table: Iterable[Score]) -> dict[str, Any]:
         if score.value is None:
             continue
         bare, pipeline = score.name.removesuffix(f",{score.grading}"), score.grading or ONLY
-        scale = scale_of(bare, score.unit) if isinstance(score.value, int | float) else 1.0
-        cells[f"{bare},{pipeline}"] = score.value * scale if scale != 1 else score.value
+        scale = scale_of(bare, score.unit)
+        value = score.value
+        cells[f"{bare},{pipeline}"] = value * scale if scale != 1 and isinstance(value, int | float) else value
         cells[f"{bare}_stderr,{pipeline}"] = NO_ERROR if score.stderr is None else score.stderr * scale
     return cells
 
