@@ -225,3 +225,14 @@ def test_a_column_that_cannot_be_had_is_refused(tmp_path, monkeypatch):
         done = evaluate("q.csv", "--predictions", f"said.{file}", "--prediction-column", "x")
         assert (done.returncode, said in done.stderr) == (2, True), done.stderr
     assert "there are no predictions for 'task.yaml'" in evaluate("task.yaml").stderr
+
+
+def test_answers_to_multiple_choice_are_letters_or_texts_of_choices(invoke, tmp_path, monkeypatch, caplog):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mc.csv").write_text("question,A,B,answer\n1+1?,one,two,B\n2+2?,four,five,A\n3+3?,six,ten,A\n")
+    (tmp_path / "said.txt").write_text("B\nfour\nThe answer is B.\n")
+    code, out, err = invoke("evaluate", "mc.csv", "--predictions", "said.txt", "--json")
+    assert code == 0, err
+    (found,) = json.loads(out).values()
+    assert round(found["score"] * 3) == 2
+    assert found["variant"] in caplog.text

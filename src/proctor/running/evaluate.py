@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from proctor.errors import UsageError
 from proctor.ir import Failure, Generate, Response
 from proctor.ir.question import Answered, AnsweredBlocks, Question
+from proctor.logs import say_once
 
 if TYPE_CHECKING:
     from proctor.recipes.exam import Exam
@@ -89,7 +90,7 @@ def evaluate_exam(
     """Score predictions for the questions of an exam of any dialect, as a run that got these answers would.
 
     Args:
-        exam: Who is asked for text; the questions are those that its options leave.
+        exam: Who is asked for text, or can be (choices as text); the questions are those that its options leave.
         predictions: One for each question, in order: what a model wrote, or a whole :class:`~proctor.ir.Response`, or a
             :class:`~proctor.ir.Failure` where there is none.
         log: The response log for judges.
@@ -109,10 +110,12 @@ def evaluate_exam(
     from proctor.running.progress import JudgeLog
     from proctor.running.run import RunResult
 
+    writes = ScriptedEngine(answer="")
+    exam = exam.suited_to(writes)  # choices as text
     if problems := exam.problems():
         raise UsageError(problems)
     _check_count(exam, len(predictions))
-    hear = listening(ScriptedEngine(answer=""), exam)
+    hear = listening(writes, exam)
 
     def answered(question: Question, prediction: Any) -> Answered:
         responses = [hear(request, _response(prediction)) for request in question.requests]
@@ -129,6 +132,9 @@ def evaluate_exam(
     with judges_through(log, watch=JudgeLog()) as judging:
         grade = exam.grade(AnsweredBlocks(tally.blocks()))
     entry = entry_of(grade, tally.count, tally.endings.as_data())
+    if exam.variant:
+        say_once(f"{exam.name}: {exam.variant}")
+        entry["variant"] = exam.variant
     judged = judging.summary()
     return RunResult({exam.name: entry}, {"judges": judged} if judged else {}, {exam.name: grade})
 
