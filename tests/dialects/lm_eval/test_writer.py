@@ -59,6 +59,25 @@ def written(tmp_path):
     return paths, json.loads(paths[0].read_text()), samples
 
 
+def test_what_an_aggregation_gives_is_filed_as_it_is(tmp_path):
+    (tmp_path / "test.jsonl").write_text("\n".join(json.dumps({"q": f"Q{n}", "a": n % 2}) for n in range(4)))
+    (tmp_path / "utils.py").write_text(
+        "def of_each(doc, results): return {'parts': len(results[0]), 'ends': len(results[0])}\n"
+        "def parts(items): return {'all': sum(items), 'most': max(items)}\ndef ends(items): return min(items), max(items)\n"
+    )
+    (tmp_path / "t.yaml").write_text(
+        TASK.replace("multiple_choice", "generate_until") + "process_results: !function utils.of_each\nmetric_list:\n"
+        "- {metric: parts, aggregation: !function utils.parts, higher_is_better: true}\n"
+        "- {metric: ends, aggregation: !function utils.ends, higher_is_better: true}\n"
+    )
+    with settings.context(trust_code=True):
+        (exam,) = resolve(["t"], [str(tmp_path)], ExamOptions(resamples=0))
+        grade = exam.grade([Answered(each, (Response(texts=(each.instance["q"],)),)) for each in exam.questions()])
+        row = results_document([exam], {"t": grade}, ModelDescription("dummy", "m"))["results"]["t"]
+    assert (row["parts,none"], list(row["ends,none"])) == ({"all": 8, "most": 2}, [2, 2])
+    assert row["parts_stderr,none"] == "N/A"
+
+
 def test_names_of_files(written, tmp_path):
     paths, _, _ = written
     assert paths[0].parent == tmp_path / "out" / "org__model__x"

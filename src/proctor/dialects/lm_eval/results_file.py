@@ -174,14 +174,15 @@ def _in_their_order(table: Sequence[Score], task: PreparedTask) -> Sequence[Scor
 
 
 def _cells(table: Iterable[Score]) -> dict[str, Any]:
-    """Return scores and standard errors as lm-eval files them: the filter pipeline is always named."""
+    """Return scores and standard errors as lm-eval files them: the pipeline named; what is no number as it is."""
     cells: dict[str, Any] = {}
     for score in table:
-        if not isinstance(score.value, int | float):
+        if score.value is None:
             continue
         bare, pipeline = score.name.removesuffix(f",{score.grading}"), score.grading or ONLY
         scale = scale_of(bare, score.unit)
-        cells[f"{bare},{pipeline}"] = score.value * scale if scale != 1 else score.value
+        value = score.value
+        cells[f"{bare},{pipeline}"] = value * scale if scale != 1 and isinstance(value, int | float) else value
         cells[f"{bare}_stderr,{pipeline}"] = NO_ERROR if score.stderr is None else score.stderr * scale
     return cells
 
