@@ -546,3 +546,9 @@ def test_a_judge_sees_the_conversation_where_the_file_says_so(hub, tmp_path):
     with settings.context(judge=judge):
         run("hf/org/data", tmp_path, limit=1)
     assert heard == ["<What comes after 0?\n\nAssistant: It is 1.>"]
+
+
+def test_samples_that_belong_together_do_so_in_the_exam(hub):
+    put(hub, [{**TASKS[0], "clusters": "topic"}])
+    (exam,) = resolve_tasks(["hf/org/data"])
+    assert exam.clusters == "topic"
