@@ -80,7 +80,7 @@ def _of_provider(name: str, given: dict[str, Any]) -> tuple[str, dict[str, Any]]
         name, given = bare, {**_in_brackets(bare, rest, given), **given}
     if code is not None:
         return "python", {**given, "file": code["file"], **({"function": code["name"]} if code["name"] else {})}
-    provider, slash, model = ("hf", "/", name) if is_folder else name.partition("/")
+    provider, slash, model = ("hf", "/", name.rstrip("/")) if is_folder else name.partition("/")
     if not slash or not model or name in REGISTERED or provider not in engine_names():
         return name, given
     if given.get("model", model) != model:

@@ -11,6 +11,7 @@ from pydantic import Field
 from proctor.artifacts import NON_POSITIONAL
 from proctor.effects import Effect, reading
 from proctor.engines.http.openai_engine import OpenAIEngine
+from proctor.engines.model_content import content_of
 from proctor.errors import EngineError, UnsupportedRequestError, needed
 from proctor.ir import Answers, Generate, Score
 
@@ -66,13 +67,13 @@ class LlamaCppEngine(OpenAIEngine):
         return ()
 
     def identity_values(self) -> dict[str, Any]:
-        """Return the values that decide answers: name and size of the file, wherever it lies."""
+        """Return the values that decide answers: name, size and content of the file, wherever it lies."""
         if self.model_id is not None:
             return super().identity_values()
         self.act()
         path = self._path()
         size = path.stat().st_size if path.is_file() else 0
-        return {**super().identity_values(), "model": [path.name, size], "base_url": ""}
+        return {**super().identity_values(), "model": [path.name, size, *content_of([str(path)])], "base_url": ""}
 
     def generate(self, requests: Iterable[Generate]) -> Answers:
         """Answer generation requests; the model is loaded on first use.

@@ -133,10 +133,11 @@ class ConfigModel(Engine):
         """Ask ``generate`` of as many prompts at once as the config says."""
         hear = self.hearing()
         for part in _batched(enumerate(requests), self.batch_size):
-            for limit in dict.fromkeys(each.decoding.max_tokens for _, each in part):
-                asked = [pair for pair in part if pair[1].decoding.max_tokens == limit]
+            ways = [(each.decoding.max_tokens, each.decoding.stop) for _, each in part]
+            for limit, stop in dict.fromkeys(ways):
+                asked = [pair for pair, way in zip(part, ways, strict=True) if way == (limit, stop)]
                 prompts = [_input(each.prompt) for _, each in asked]
-                more = self._stops(asked[0][1])
+                more = self._stops(stop)
                 said = self._asked("generate", prompts, max_out_len=limit or _LIMIT, **more)
                 for (position, each), answer in zip(asked, said, strict=True):
                     is_failed = isinstance(answer, Failure)
@@ -178,10 +179,9 @@ class ConfigModel(Engine):
             return [wrong] * len(prompts)
         return found
 
-    def _stops(self, request: Generate) -> Mapping[str, Any]:
+    def _stops(self, stop: Sequence[str]) -> Mapping[str, Any]:
         takes = inspect.signature(self._class.generate).parameters
-        stops = list(request.decoding.stop)
-        return {"stopping_criteria": stops} if stops and "stopping_criteria" in takes else {}
+        return {"stopping_criteria": list(stop)} if stop and "stopping_criteria" in takes else {}
 
 
 def _batched(items: Iterable[tuple[int, Any]], size: int) -> Iterator[list[tuple[int, Any]]]:

@@ -16,6 +16,7 @@ from proctor.engines.decoding import refuse_several
 from proctor.engines.encoder import Encoder
 from proctor.engines.engine import Engine
 from proctor.engines.hf.loading import Family, LoadedModel, ModelSource, facts_of, load_model
+from proctor.engines.model_content import content_of_engine
 from proctor.engines.model_places import model_effects, places_in
 from proctor.engines.thinking_engine import ThinkingEngine
 from proctor.engines.thoughts import Marks, marks_of
@@ -258,11 +259,14 @@ class HFEngine(ThinkingEngine):
         return self.chat_template is not None or has_chat_template(source.tokenizer or source.name, source.revision)
 
     def identity_values(self) -> dict[str, Any]:
-        """Return the values that decide answers; how pictures are read only where somebody says so."""
+        """Return the values that decide answers; how pictures are read only where somebody says so.
+
+        Of a model in a folder its content counts: a training may have written other weights there.
+        """
         values = super().identity_values()
         if not self.processor_kwargs:
             del values["processor_kwargs"]
-        return values
+        return values | content_of_engine(self, (self.model, self.tokenizer, self.peft))
 
     def _load_options(self) -> dict[str, Any]:
         options = dict(self.model_kwargs)

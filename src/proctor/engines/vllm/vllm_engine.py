@@ -23,6 +23,7 @@ from proctor.engines.encoder import Encoder, RefusedError, Scorable
 from proctor.engines.engine import Engine
 from proctor.engines.http.protocols.choice_ways import TRIALS, difference_of
 from proctor.engines.http.provider_errors import is_too_long
+from proctor.engines.model_content import content_of_engine
 from proctor.engines.model_places import model_effects, places_in
 from proctor.engines.thinking_engine import ThinkingEngine
 from proctor.engines.thoughts import UNKNOWN, Opening, cut_at, heard, opening_of, special_marks, token_counter
@@ -156,6 +157,10 @@ class VLLMEngine(ThinkingEngine):
     def effects(self) -> Iterable[Effect]:
         """Return its effects: reading the model, its adapter, and what options name."""
         return model_effects((self.model, self.peft, *places_in(self.llm_kwargs)), self.author, self.label)
+
+    def identity_values(self) -> dict[str, Any]:
+        """Return the values that decide answers: the fields, and the content of folders."""
+        return super().identity_values() | content_of_engine(self, (self.model, self.peft))
 
     @property
     def starts_programs(self) -> bool:
