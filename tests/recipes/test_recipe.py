@@ -1,8 +1,10 @@
 import json
+import sys
 from types import SimpleNamespace
 
 import pytest
 
+from proctor.artifacts.catalogs import builtin_catalog
 from proctor.errors import DemosError, ProctorError, TemplateError, UsageError, ValidationError
 from proctor.recipes import Benchmark, DatasetRecipe, create_dataset, load_dataset, load_recipe, produce
 from proctor.tasks.card import TaskCard
@@ -441,3 +443,18 @@ def test_a_recipe_says_where_its_template_comes_from():
     assert not DatasetRecipe(card=bare, template=TEMPLATE).has_card_templates
     assert not DatasetRecipe(card=made, template=TEMPLATE).has_no_templates
     assert not DatasetRecipe(card=made, template_card_index=0).has_no_templates
+
+
+@pytest.mark.parametrize("name, is_said", [("", True), ("proctor.", False)])
+def test_a_built_in_template_by_a_name_of_unitxt_s_judges_is_said(name, is_said, monkeypatch):
+    monkeypatch.setattr(
+        sys.modules["proctor.artifacts.catalogs"], "UNITXT", builtin_catalog()
+    )  # its package is not here
+    said = []
+    monkeypatch.setattr(sys.modules[DatasetRecipe.__module__], "say_once", said.append)
+    asks = f"{name}templates.response_assessment.rating.generic_single_turn"
+    rated = {"question": "Why?", "answer": "So.", "rating": 3.0}
+    loader = {"__type__": "load_from_dictionary", "data": {"test": [rated]}}
+    task = "tasks.response_assessment.rating.single_turn"
+    DatasetRecipe(card=TaskCard(loader=loader, task=task, templates=[asks]), template_card_index=0).plan()
+    assert [each.endswith("means ours") for each in said] == [True] * is_said

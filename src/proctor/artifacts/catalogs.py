@@ -203,6 +203,13 @@ def _searched(name: str) -> list[Catalog]:
     return [*_chosen(), UNITXT, builtin_catalog(), BROUGHT] if JUDGING.match(name) else catalogs()
 
 
+def stands_in(artifact: Any) -> bool:
+    """Whether an artifact that goes by a name of Unitxt's judges is the built-in one, in words of ours."""
+    name, place = artifact.artifact_id or "", artifact.location
+    is_theirs = JUDGING.match(name) is not None and place is not None
+    return is_theirs and Path(place.file).is_relative_to(builtin_catalog().folder)
+
+
 def place_of(name: str, among: list[Catalog] | None = None) -> Path | None:
     """Return the file of an artifact in the first catalog that has it; ``None`` where none has."""
     searched = _searched(name) if among is None else among

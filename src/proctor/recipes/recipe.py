@@ -11,11 +11,13 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, Field, SkipValidation
 
 from proctor.artifacts import NON_POSITIONAL, fetch_artifact
+from proctor.artifacts.catalogs import stands_in
 from proctor.data.operator import SourceOperator
 from proctor.data.streams import GeneratorStream, MultiStream
 from proctor.demos import RandomSampler, Sampler
 from proctor.errors import DemosError, ValidationError, did_you_mean
 from proctor.formats import EmptySystemPrompt, Format, SystemFormat, SystemPrompt
+from proctor.logs import say_once
 from proctor.randomness import SplitCourses
 from proctor.recipes.pipeline import Pipeline
 from proctor.recipes.plan import ALL, Plan
@@ -241,7 +243,7 @@ class DatasetRecipe(Recipe):
         return Plan(
             card=card,
             task=self.used_task,
-            templates=tuple(self._with_serializer(template) for template in self.chosen_templates()),
+            templates=tuple(self._with_serializer(_said(template)) for template in self.chosen_templates()),
             format=self.format or default_format(),
             system_prompt=self.system_prompt,
             num_demos=tuple(self.num_demos) if isinstance(self.num_demos, list) else self.num_demos or 0,
@@ -340,6 +342,15 @@ def card_templates(card: TaskCard) -> dict[Any, Any]:
     if isinstance(templates, (TemplatesList, list, tuple)):
         return dict(enumerate(templates))
     return {0: templates}
+
+
+def _said(template: Template) -> Template:
+    """Return a template, and say so where it is ours by a name of Unitxt's."""
+    if stands_in(template):
+        name = template.artifact_id
+        way = f"proctor get unitxt gets Unitxt's; proctor.{name} means ours"
+        say_once(f"'{name}' is the built-in one, whose words may not be Unitxt's: {way}")
+    return template
 
 
 def default_format() -> Format:
