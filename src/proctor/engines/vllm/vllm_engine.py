@@ -232,7 +232,8 @@ class VLLMEngine(ThinkingEngine):
         given = {**({"skip_special_tokens": False} if shows_marks else {}), **decoding.extra}
         given.pop("tools", None)
         top = given.pop("top_logprobs", None)
-        if (wants := given.pop("logprobs", None)) is not None and wants is not False:  # 0 is the written token alone
+        wants = given.pop("logprobs", None)
+        if wants is not None and wants is not False:  # 0 is the written token alone
             given["logprobs"] = wants if top is None and wants is not True else (1 if top is None else top)
         if bias := given.pop("logit_bias", None):
             given["logit_bias"] = {int(token): value for token, value in bias.items()}
