@@ -87,7 +87,7 @@ class _Caution:
     def _look_at(self, protocol: Any) -> None:
         """Notice a second answer that came together with the first; called when a connection is given back."""
         # aiohttp closes such a connection and says so to nobody. `_buffer` is its own name for what it has read and
-        # was not asked for (3.10 to 3.14); without it, other connections of the server would be used again.
+        # was not asked for (3.14); without it, other connections of the server would be used again.
         self._is_doubted = self._is_doubted or bool(getattr(protocol, "_buffer", None))
 
 

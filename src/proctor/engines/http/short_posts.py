@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 else:
     aiohttp, http = Deferred("aiohttp"), Deferred("aiohttp.http")
 
-_KNOWN_VERSIONS = ((3, 10), (3, 14))
+_KNOWN_VERSIONS = ((3, 14), (3, 14))
 """Versions of aiohttp whose connections are used here as they are in these; others are asked through the session."""
 _OF_SESSIONS = ("Host", "Accept-Encoding", "User-Agent")
 _NOT_SIMPLE = frozenset({"content-length", "transfer-encoding", "connection", "expect"})
