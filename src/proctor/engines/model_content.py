@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import blake2b
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from proctor.errors import NotAllowedError
+from proctor.safe_files import Stamp, stamp_of
 
 if TYPE_CHECKING:
     from proctor.engines.engine import Engine
@@ -44,8 +46,7 @@ def _digest_of(path: Path) -> str:
     found = blake2b(digest_size=8)
     files = [path] if path.is_file() else sorted(each for each in path.iterdir() if _decides(each))
     for each in files:
-        stat = each.stat()
-        found.update(f"{each.name} {_sampled(str(each), stat.st_size, stat.st_mtime_ns)}\n".encode())
+        found.update(f"{each.name} {_sampled(str(each), stamp_of(each))}\n".encode())
     return found.hexdigest()
 
 
@@ -54,13 +55,13 @@ def _decides(path: Path) -> bool:
 
 
 @lru_cache(maxsize=1_024)
-def _sampled(path: str, size: int, changed: int) -> str:
+def _sampled(path: str, stamp: Stamp) -> str:
     """Return a digest of a file's size and blocks; a file that nobody has changed is read once."""
-    del changed
-    found = blake2b(str(size).encode(), digest_size=8)
-    step = max(size // _BLOCKS, _BLOCK)
+    del stamp
     with open(path, "rb") as file:  # noqa: PTH123 - the user's own, or admitted
-        for place in range(0, size, step):
+        size = file.seek(0, os.SEEK_END)
+        found = blake2b(str(size).encode(), digest_size=8)
+        for place in range(0, size, max(size // _BLOCKS, _BLOCK)):
             file.seek(place)
             found.update(file.read(_BLOCK))
     return found.hexdigest()
