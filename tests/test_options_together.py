@@ -293,7 +293,7 @@ def test_what_evaluate_cannot_do_for_an_exam_is_refused(tmp_path, monkeypatch, c
     said = capsys.readouterr().err
     assert "no_prediction: there is no prediction (None)" in said
     assert "wrong_type: the prediction is of type int" in said
-    choosing = str(write_task(tmp_path, ROWS[:2], output_type="multiple_choice", doc_to_choice=["yes", "no"]))
+    measured = str(write_task(tmp_path, ROWS[:2], output_type="loglikelihood"))
     Path("predictions.jsonl").write_text('"yes"\n"no"\n')
-    assert command_line(["evaluate", "--dataset", choosing, "--predictions", "predictions.jsonl"]) == 2
+    assert command_line(["evaluate", "--dataset", measured, "--predictions", "predictions.jsonl"]) == 2
     assert "it compares likelihoods" in capsys.readouterr().err

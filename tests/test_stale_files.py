@@ -19,6 +19,7 @@ from proctor.dialects.tables.reader import read_table
 from proctor.errors import DataError
 from proctor.guests.beside import room_beside
 from proctor.recipes.held_code import code_of_file
+from proctor.running.budget import price_table
 from proctor.runs.kept_labels import LABELS, kept_labels
 from proctor.safe_files import is_unchanged, stamp_of
 
@@ -43,6 +44,12 @@ READERS: dict[str, tuple[str, str, str, Callable[[Path], object]]] = {
     "a config": ("c.py", "value = 1\n", "value = 2\n", read_config),
     "a helper of a task": ("utils.py", "value = 1\n", "value = 2\n", lambda path: module_of_file(path).value),
     "a module beside a config": ("own.py", "value = 1\n", "value = 2\n", _beside),
+    "prices": (
+        "p.json",
+        '{"date": "2026-01-31", "models": {"m": {"input": 1, "output": 1}}}',
+        '{"date": "2026-01-31", "models": {"m": {"input": 2, "output": 1}}}',
+        lambda path: price_table(path).price_of("m"),
+    ),
     "code in a fingerprint": ("own.py", "value = 1\n", "value = 2\n", code_of_file),
     "names of tasks": (
         "t.yaml",

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from proctor.running import installed_prices
-from proctor.running.budget import price_table
+from proctor.running import budget, installed_prices
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -19,9 +18,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 def _own_prices(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Costs are those of the table that comes along, whatever is installed."""
     monkeypatch.setattr(installed_prices, "find_spec", lambda name: None)
-    price_table.cache_clear()
+    budget._own_prices.cache_clear()
     yield
-    price_table.cache_clear()
+    budget._own_prices.cache_clear()
 
 
 @pytest.fixture

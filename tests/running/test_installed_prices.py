@@ -7,7 +7,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from proctor.running import installed_prices
+from proctor.running import budget, installed_prices
 from proctor.running.budget import Price, PriceTable, price_table
 
 
@@ -49,10 +49,10 @@ def installed(monkeypatch):
     monkeypatch.setattr(installed_prices, "find_spec", lambda name: object())
     monkeypatch.setattr(installed_prices, "version", lambda name: "0.2.3")
     installed_prices._found.cache_clear()
-    price_table.cache_clear()
+    budget._own_prices.cache_clear()
     yield asked
     installed_prices._found.cache_clear()
-    price_table.cache_clear()
+    budget._own_prices.cache_clear()
 
 
 def test_a_model_that_both_know_has_its_price_and_the_tables_batches(installed):

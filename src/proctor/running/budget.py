@@ -23,6 +23,7 @@ from msgspec import Struct, structs
 from proctor.errors import Location, UsageError, reason_of
 from proctor.ir import BATCHED, Generate, Response, Score, Usage
 from proctor.running.reckoning import Claim, Reckoner
+from proctor.safe_files import Stamp, stamp_of
 
 if TYPE_CHECKING:
     from proctor.engines.engine import Engine
@@ -200,7 +201,6 @@ def _price_in(prices: Mapping[str, Price], name: str) -> Price | None:
     return dated.pop() if len(dated) == 1 else agreed.pop()
 
 
-@lru_cache(maxsize=8)
 def price_table(path: Path | None = None) -> PriceTable:
     """Return the prices in a JSON file (``date``, ``models``, ``providers``).
 
@@ -210,19 +210,27 @@ def price_table(path: Path | None = None) -> PriceTable:
         UsageError: The file cannot be read or has another form.
     """
     try:
-        text = path.read_bytes() if path else files("proctor.running").joinpath("prices.json").read_bytes()
-        table = msgspec.json.decode(text, type=PriceTable)
+        return _own_prices() if path is None else _prices_in(path.absolute(), stamp_of(path))
     except (OSError, msgspec.MsgspecError) as error:
         example = json.dumps({"date": "2026-01-31", "models": {"my-model": {"input": 0.5, "output": 1.5}}})
         hint = f"it looks like this, in US dollars per million tokens: {example}"
         raise UsageError(
             "this is not a price table", location=Location(str(path)), why=reason_of(error), hint=hint
         ) from None
-    if path is not None:
-        return table
+
+
+@lru_cache(maxsize=8)
+def _prices_in(path: Path, changed: Stamp) -> PriceTable:
+    del changed
+    return msgspec.json.decode(path.read_bytes(), type=PriceTable)
+
+
+@lru_cache(maxsize=1)
+def _own_prices() -> PriceTable:
     from proctor.running.installed_prices import with_installed
 
-    return with_installed(table)
+    text = files("proctor.running").joinpath("prices.json").read_bytes()
+    return with_installed(msgspec.json.decode(text, type=PriceTable))
 
 
 @dataclass(slots=True)
