@@ -8,6 +8,7 @@ from proctor.effects import Author
 from proctor.engines.engine_registry import make_engine
 from proctor.engines.model_args import Origin
 from proctor.engines.model_content import content_of
+from proctor.settings import settings
 
 MEGABYTE = 1 << 20
 
@@ -37,3 +38,14 @@ def test_an_adapter_counts_and_a_stranger_s_config_reads_no_folder(tmp_path):
     assert make_engine("hf", given).identity != before
     of_a_stranger = make_engine("hf", given, Origin(Author("task.yaml")))
     assert "content" not in of_a_stranger.identity_values()
+
+
+def test_a_name_of_the_hub_is_the_folder_that_it_is_mapped_to(tmp_path):
+    (tmp_path / "org").mkdir()
+    model(tmp_path / "org" / "name", b"one")
+    with settings.context(models_dir=tmp_path):
+        before = make_engine("hf", {"model": "org/name"}).identity
+        assert content_of(["org/name"]) == content_of([str(tmp_path / "org" / "name")])
+        model(tmp_path / "org" / "name", b"two")
+        assert make_engine("hf", {"model": "org/name"}).identity != before
+    assert content_of(["org/name"]) == []

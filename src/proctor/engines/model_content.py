@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from proctor.errors import NotAllowedError
 from proctor.safe_files import Stamp, stamp_of
+from proctor.settings import model_folder
 
 if TYPE_CHECKING:
     from proctor.engines.engine import Engine
@@ -27,9 +28,11 @@ _OF_TRAINING: Final = ("optimizer", "scheduler", "scaler", "rng_state", "trainer
 def content_of(names: Iterable[str | None]) -> list[str]:
     """Return the digests of those of the names that are folders or files here; nothing of the others.
 
-    Where a folder lies and when it was written does not count, so that copies are one model.
+    A name of the hub is the folder that it is mapped to. Where a folder lies and when it was written does not count, so
+    that copies are one model.
     """
-    return [_digest_of(path) for name in names if name and (path := Path(name).expanduser()).exists()]
+    folders = (Path(model_folder(each) or each).expanduser() for each in names if each)
+    return [_digest_of(path) for path in folders if path.exists()]
 
 
 def content_of_engine(engine: Engine, names: Iterable[str | None]) -> dict[str, list[str]]:
