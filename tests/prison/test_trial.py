@@ -185,3 +185,17 @@ def test_a_library_that_cannot_be_imported_is_the_program_s_own_concern(court: C
     source = "try:\n    import nothing_like_it.of_mine\nexcept ImportError:\n    def f(): return 1"
     assert court.outcome(Trial(source, "assert f() == 1", together=True)).how == "pass"
     assert court.outcome(Trial("def f(: 1", "assert f() == 1", together=True)).why.startswith("SyntaxError")
+
+
+def test_files_whose_names_begin_like_the_folder_of_processes_are_a_program_s_own(court: Court):
+    source = (
+        "import os\n"
+        "def f():\n"
+        "    os.makedirs('procs')\n"
+        "    for name in ('processed.csv', os.path.abspath('process.txt'), './proc.json', b'procs/a'):\n"
+        "        with open(name, 'w') as file: file.write('1')\n"
+        "        assert open(name).read() == '1'\n"
+        "    return 1"
+    )
+    found = court.outcome(Trial(source, "assert f() == 1", together=True))
+    assert (found.how, found.why) == ("pass", "")

@@ -73,7 +73,7 @@ def _run(task: dict[str, Any], writing: int) -> tuple[str, str]:
         with contextlib.suppress(ImportError):
             __import__(name)
     for name in dict.fromkeys((*_libraries_of(task["source"]), *_libraries_of(task["tests"]))):
-        with contextlib.suppress(Exception):  # whoever imports it sees why
+        with contextlib.suppress(Exception, SystemExit):  # whoever imports it sees why
             __import__(name)
     suite = _suite_runner() if task["suite"] else None
     guarded = _fingerprints()
@@ -183,7 +183,7 @@ def _watch(writing: int) -> None:
         if not is_a(path, text):
             return path is not None and kind_of(path) is not int  # what says its path anew each time
         path = text.__str__(path)
-        return ("/proc" in path or "/dev/fd" in path or path[:4] == "proc") and path not in plain
+        return path not in plain and any(each in f"/{path}/" for each in ("/proc/", "/dev/fd/"))  # not processed.csv
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
         if event in refused or (event in paths and leads_to_processes(arguments[0])):
