@@ -10,12 +10,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from importlib.util import module_from_spec, spec_from_file_location
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.capture import FDCapture
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
@@ -156,6 +157,30 @@ def model_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "proctor-cache"
     folder.mkdir(exist_ok=True)
     return folder
+
+
+@pytest.fixture(scope="session")
+def converted(model_cache: Path) -> Path:
+    """The cache with SmolLM2 in it, converted by whoever asks first; ``shown.txt`` has what that wrote to a terminal."""
+    from proctor.engines.hf import smollm2
+
+    for package in ("torch", "gguf", smollm2.PACKAGE):
+        if find_spec(package) is None:
+            pytest.skip(f"{package} is not installed")
+    shown = model_cache / "shown.txt"
+    with smollm2._lock(model_cache / "shown.lock"), settings.context(cache_dir=model_cache):
+        if not shown.exists():
+            streams = FDCapture(1), FDCapture(2)  # capfd is for one test
+            for each in streams:
+                each.start()
+            try:
+                smollm2.converted_folder()
+            finally:
+                text = "".join(each.snap() for each in streams)
+                for each in streams:
+                    each.done()
+            shown.write_text(text, encoding="utf-8")
+    return model_cache
 
 
 @pytest.fixture(scope="session")

@@ -97,8 +97,10 @@ def warm(tmp_path_factory):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_page(page, tmp_path, model_cache, monkeypatch, capsys, warm):
+def test_page(page, tmp_path, model_cache, monkeypatch, capsys, warm, request):
     monkeypatch.chdir(tmp_path)
+    if "smollm2" in page.read_text(encoding="utf-8"):
+        request.getfixturevalue("converted")
     share_converted_models(model_cache)
     # The README's commands are the program that was installed; those of other pages begin where imports have ended.
     first = [] if page.name == "README.md" else [str(warm)]

@@ -52,18 +52,20 @@ PROGRAMS = (
     "proctor.running.run",
     "proctor.scoring.pipeline",
 )
-COMMANDS = (
-    "torch",
-    "transformers.models.llama.modeling_llama",
-    "aiohttp",
-    "numpy",
-    "proctor.running.run",
-    "proctor.cli.run",
+COMMANDS = ("aiohttp", "numpy", "proctor.running.run", "proctor.cli.run")
+MODELS = (*COMMANDS, "torch", "transformers.models.llama.modeling_llama")
+"""What commands import that load a model of their own: children of so large a process begin slowly."""
+TYPED = (
+    "run samples.sentiment --model scripted --model-args answer=positive --limit 2 --output run",
+    "show samples.science --docs 1",
+    "compare run run",
+    "report run",
 )
+"""Commands that say what most commands import on their way."""
 _CALLER = """#!{python} -IS
 import array, json, os, socket, sys
 with socket.socket(socket.AF_UNIX) as line:
-    line.connect({place!r})
+    line.connect({models!r} if "smollm2" in sys.argv else {place!r})
     said = json.dumps([["-m", "proctor", *sys.argv[1:]], os.getcwd(), dict(os.environ)]).encode()
     rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0, 1, 2]))]
     line.sendmsg([len(said).to_bytes(4, "big")], rights)
@@ -79,9 +81,9 @@ with socket.socket(socket.AF_UNIX) as line:
 @contextmanager
 def started(folder: Path) -> Iterator[None]:
     """Serve the command ``proctor`` in a folder until the block ends."""
-    with _served(folder / "line", COMMANDS):
+    with _served(folder / "line", COMMANDS) as place, _served(folder / "models", MODELS) as models:
         command = folder / "proctor"
-        command.write_text(_CALLER.format(python=sys.executable, place=str(folder / "line")), encoding="utf-8")
+        command.write_text(_CALLER.format(python=sys.executable, place=place, models=models), encoding="utf-8")
         command.chmod(command.stat().st_mode | stat.S_IXUSR)
         yield
 
@@ -155,6 +157,9 @@ def serve(place: str, modules: Sequence[str]) -> None:
     for name in modules:
         with suppress(ImportError):
             import_module(name)
+    for name in imported_by(TYPED):
+        with suppress(ImportError):
+            import_module(name)
     gc.freeze()  # children that collect would copy all of it
     with socket.socket(socket.AF_UNIX) as line:
         line.bind(f"{place}.new")
@@ -171,6 +176,26 @@ def serve(place: str, modules: Sequence[str]) -> None:
             with suppress(ChildProcessError):
                 while os.waitpid(-1, os.WNOHANG)[0]:
                     pass
+
+
+def imported_by(commands: Sequence[str]) -> list[str]:
+    """Return the modules of a process that ran the commands: a child, so that nothing else of them is left."""
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w+") as names:
+        if not (child := os.fork()):
+            with suppress(BaseException):
+                os.chdir(folder)
+                os.environ.update(XDG_CACHE_HOME=folder, XDG_CONFIG_HOME=folder, XDG_DATA_HOME=folder)
+                silence = os.open(os.devnull, os.O_RDWR)
+                for stream in (1, 2):
+                    os.dup2(silence, stream)
+                for each in commands:
+                    import_module("proctor.cli.__main__").main([*each.split(), "--no-wall"])
+                names.write("\n".join(sys.modules))
+                names.flush()
+            os._exit(0)
+        os.waitpid(child, 0)
+        names.seek(0)
+        return [name for name in names.read().split("\n") if name.startswith("proctor.")]
 
 
 def answer(caller: socket.socket) -> NoReturn:

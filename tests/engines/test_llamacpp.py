@@ -79,8 +79,7 @@ def test_chat_scores_nothing():
 
 
 @installed
-def test_likelihoods_are_those_of_transformers_on_the_same_weights(model_cache):
-    pytest.importorskip("gguf")
+def test_likelihoods_are_those_of_transformers_on_the_same_weights(converted):
     requests = [
         Choose(tuple(Pair(Prompt("The capital of France is"), each) for each in (" Paris", " London", " a banana"))),
         Likelihood(Prompt(""), "The sky is blue"),
@@ -89,7 +88,7 @@ def test_likelihoods_are_those_of_transformers_on_the_same_weights(model_cache):
     engine = LlamaCppEngine(context_length=256, max_concurrency=1, threads=1, endpoint="completions")
     plain = make_engine("smollm2", {})
     try:
-        with settings.context(cache_dir=model_cache):
+        with settings.context(cache_dir=converted):
             mine, theirs = ({number: each.scores for number, each in one.score(requests)} for one in (engine, plain))
     finally:
         engine.close()

