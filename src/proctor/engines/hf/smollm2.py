@@ -138,6 +138,7 @@ def _write_model(weights: Path, folder: Path) -> None:
     with torch.device("meta"):  # weights that are drawn and thrown away take seconds
         plain = type(read)(config)
     plain.load_state_dict(read.state_dict(), assign=True)
+    plain.tie_weights()
     plain.generation_config = read.generation_config
     plain.to(torch.float16).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
