@@ -562,9 +562,10 @@ def all_pages(address, page):
     ]
 
 
-@pytest.mark.parametrize("width", [1400, 400])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pages_fit_their_screens_and_are_accessible(browser, served, address, runs, tmp_path, scheme, width):
+SCREENS = [(width, scheme) for width in (1400, 400) for scheme in ("light", "dark")]
+
+
+def test_pages_fit_their_screens_and_are_accessible(browser, served, address, runs, tmp_path):
     names = ("grid", "first", "second", "judged")
     assert main(["report", *(str(runs / name) for name in names), "--output", str(tmp_path / "report.html")]) == 0
     other_scripts_and_a_sweep(runs)
@@ -572,24 +573,29 @@ def test_pages_fit_their_screens_and_are_accessible(browser, served, address, ru
     files = sorted(
         each.as_uri() for each in (tmp_path / "site").rglob("*.html") if not re.search(r"/samples[-/]", str(each))
     )
-    context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 900})
+    context = browser.new_context()
     page = context.new_page()
     let_in(page, served)
     for path in [*all_pages(address, page), (tmp_path / "report.html").as_uri(), *files]:
         answer = page.goto(path if path.startswith("file:") else address + path)
         assert answer.ok, path
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
         assert page.locator("h1").count() == 1
         assert page.locator("table:not(:has(caption))").count() == 0
-        if AXE.is_file():
+        for width, scheme in SCREENS:  # a page follows its window
+            page.set_viewport_size({"width": width, "height": 900})
+            page.emulate_media(color_scheme=scheme)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+            background = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+            assert (background == "rgb(16, 19, 26)") == (scheme == "dark"), path
+        for width, scheme in SCREENS if AXE.is_file() else []:
+            page.set_viewport_size({"width": width, "height": 900})
+            page.emulate_media(color_scheme=scheme)
             page.evaluate(AXE.read_text(encoding="utf-8"))
             page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
             found = page.evaluate("axe.run()")
             assert [
                 (path, each["id"], [node["html"] for node in each["nodes"][:3]]) for each in found["violations"]
             ] == []
-    background = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
-    assert (background == "rgb(16, 19, 26)") == (scheme == "dark")
     context.close()
 
 
