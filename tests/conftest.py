@@ -129,10 +129,27 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [*ordered, *others] if workers > 1 else items
 
 
-def pytest_collection_finish() -> None:
-    """Let the search for cyclic garbage pass over 20,000 tests: each would take a second of it, and tests ask for some."""
+_searched = 0
+"""How many modules were imported when :func:`_pass_over` was called last."""
+
+
+def _pass_over() -> None:
+    """Let the search for cyclic garbage pass over what stays: each would take a second of it, and tests ask for some."""
+    global _searched
+    _searched = len(sys.modules)
     gc.collect()
     gc.freeze()
+
+
+def pytest_collection_finish() -> None:
+    """Pass over 20,000 tests."""
+    _pass_over()
+
+
+def pytest_runtest_teardown() -> None:
+    """Pass over a large library that the test was the first to import."""
+    if len(sys.modules) > _searched + 300:
+        _pass_over()
 
 
 @pytest.fixture(scope="session")
