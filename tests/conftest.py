@@ -129,14 +129,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [*ordered, *others] if workers > 1 else items
 
 
-_searched = 0
-"""How many modules were imported when :func:`_pass_over` was called last."""
+_imported = [0]
+"""How many modules there were when :func:`_pass_over` was called last."""
 
 
 def _pass_over() -> None:
     """Let the search for cyclic garbage pass over what stays: each would take a second of it, and tests ask for some."""
-    global _searched
-    _searched = len(sys.modules)
+    _imported[0] = len(sys.modules)
     gc.collect()
     gc.freeze()
 
@@ -148,7 +147,7 @@ def pytest_collection_finish() -> None:
 
 def pytest_runtest_teardown() -> None:
     """Pass over a large library that the test was the first to import."""
-    if len(sys.modules) > _searched + 300:
+    if len(sys.modules) > _imported[0] + 300:
         _pass_over()
 
 
