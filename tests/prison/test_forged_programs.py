@@ -125,10 +125,14 @@ They run without a prison, too: none may do harm to the machine that tests run o
 """
 
 
+ENDLESS = {"deep recursion": 0.3, "huge output": 0.3}
+"""Seconds of those that take all they are given; others get two, so that they do what they want on a busy machine, too."""
+
+
 @pytest.mark.parametrize("name", FORGERIES)
 def test_no_forged_program_passes(court: Court, name: str):
     start = time.monotonic()
-    found = court.outcome(Trial(FORGERIES[name], TESTS, limits=Limits(seconds=2.0)))
+    found = court.outcome(Trial(FORGERIES[name], TESTS, limits=Limits(seconds=ENDLESS.get(name, 2.0))))
     assert found.how != "pass"
     assert not found.together
     assert time.monotonic() - start < 40
@@ -150,5 +154,5 @@ def test_a_forged_program_does_not_spoil_the_next(court: Court):
     """What one program sends unasked is not the answer of another, nor a task."""
     wrong = "def solve(n): return 0"
     for name in ("the next task", "every handle", "threads that write later", "huge output"):
-        court.outcome(Trial(FORGERIES[name], TESTS, limits=Limits(seconds=2.0)))
+        court.outcome(Trial(FORGERIES[name], TESTS, limits=Limits(seconds=ENDLESS.get(name, 2.0))))
         assert court.outcome(Trial(wrong, TESTS)).how == "wrong_answer"
