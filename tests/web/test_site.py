@@ -119,15 +119,23 @@ def test_a_folder_with_other_things_is_left_alone(runs, tmp_path):
         _export(runs, tmp_path / "mine" / "letter.txt")
 
 
-def test_exporting_again_replaces_the_pages_and_nothing_else(runs, tmp_path):
+@pytest.fixture
+def few(tmp_path):
+    """Two runs of a few questions."""
+    for name in ("first", "second"):
+        write_run(tmp_path / "runs" / name, [sample(number, output=name) for number in range(3)], model=name)
+    return tmp_path / "runs"
+
+
+def test_exporting_again_replaces_the_pages_and_nothing_else(few, tmp_path):
     folder, outside = tmp_path / "site", tmp_path / "outside"
-    _export(runs, folder)
+    _export(few, folder)
     (folder / "notes.html").write_text("mine")
     outside.mkdir()
     (outside / "old.html").write_text("theirs")
     (folder / "compare" / "link").symlink_to(outside)
-    shutil.rmtree(runs / "second")
-    _export(runs, folder)
+    shutil.rmtree(few / "second")
+    _export(few, folder)
     after = set(_pages(folder))
     assert (folder / "notes.html").read_text() == "mine"
     assert (outside / "old.html").read_text() == "theirs"
@@ -135,14 +143,14 @@ def test_exporting_again_replaces_the_pages_and_nothing_else(runs, tmp_path):
     assert not list((folder / "compare").glob("*.html"))
 
 
-def test_links_in_the_folder_are_not_written_through(runs, tmp_path):
+def test_links_in_the_folder_are_not_written_through(few, tmp_path):
     folder, outside = tmp_path / "site", tmp_path / "outside"
-    _export(runs, folder)
+    _export(few, folder)
     outside.mkdir()
     shutil.rmtree(folder / "static")
     (folder / "static").symlink_to(outside)
     with pytest.raises(OSError, match="link"):
-        _export(runs, folder)
+        _export(few, folder)
     assert not list(outside.iterdir())
 
 
@@ -155,13 +163,13 @@ def test_a_run_with_very_many_pages_is_cut_and_said(runs, tmp_path, monkeypatch)
             assert link.startswith("#") or (path.parent / link.partition("#")[0]).resolve().is_file()
 
 
-def test_the_command_exports_runs_in_the_order_that_was_given(runs, tmp_path, capsys):
+def test_the_command_exports_runs_in_the_order_that_was_given(few, tmp_path, capsys):
     folder = tmp_path / "for a colleague"
-    assert main(["view", str(runs / "second"), str(runs / "first"), "--export", str(folder)]) == 0
+    assert main(["view", str(few / "second"), str(few / "first"), "--export", str(folder)]) == 0
     assert "open" in capsys.readouterr().err
     compared = [path.read_text() for path in folder.glob("compare/*.html")]
     assert any("first beside second" in text for text in compared)
-    assert main(["view", str(runs), "--export", str(folder), "--port", "1"]) == 2
+    assert main(["view", str(few), "--export", str(folder), "--port", "1"]) == 2
     assert "--port has no effect with --export" in capsys.readouterr().err
 
 

@@ -375,7 +375,7 @@ def test_a_reply_without_an_end_is_a_failure(small, head, forever, stream):
     assert peak < 64 << 20
 
 
-BOMB = b"0" * (200 << 20)
+BOMB = b"0" * (48 << 20)
 
 
 @pytest.mark.parametrize("stream", [False, True])
