@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import tests_warm
 import yaml
 from tests_postgres import PASSWORD
 
@@ -19,15 +20,23 @@ COUNT = 9
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the files are for the shells of clusters")
 
 
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory):
+    """A folder with a command ``proctor`` that begins where imports have ended."""
+    folder = tmp_path_factory.mktemp("warm")
+    with tests_warm.started(folder):
+        yield folder
+
+
 @pytest.fixture
-def bash(tmp_path):
+def bash(tmp_path, warm):
     """Run a text in a shell that finds this proctor; returns what it said."""
     (tmp_path / "exam.jsonl").write_text(
         "".join(json.dumps({"question": f"{number}?", "answer": "yes"}) + "\n" for number in range(COUNT))
     )
 
     def run(text: str, **variables: str) -> str:
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        path = os.pathsep.join([str(warm), str(Path(sys.executable).parent), os.environ["PATH"]])
         variables = {
             **os.environ,
             "PATH": path,

@@ -11,6 +11,7 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
+import tests_warm
 
 from proctor import plugins as module
 from proctor.errors import PluginError
@@ -31,14 +32,7 @@ def installed(tmp_path_factory):
     def run(folder, *arguments):
         path = os.pathsep.join([str(target), os.environ.get("PYTHONPATH", "")])
         environment = {**os.environ, "PYTHONPATH": path, "XDG_CACHE_HOME": str(folder / "cache"), "NO_COLOR": "1"}
-        return subprocess.run(
-            [sys.executable, "-m", "proctor", *arguments],
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        return tests_warm.python("-m", "proctor", *arguments, cwd=folder, env=environment)
 
     return run
 

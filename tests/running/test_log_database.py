@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+import tests_warm
 from running_fakes import ToyEngine, ToyExam, question
 from tests_cable import Cable
 from tests_postgres import PASSWORD, USER
@@ -232,8 +233,7 @@ def test_a_network_that_parts_processes_and_database_costs_no_question(postgres,
 
 
 def proctor(folder: Path, *words: str, code: int = 0) -> str:
-    call = [sys.executable, "-m", "proctor", *words]
-    done = subprocess.run(call, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    done = tests_warm.python("-m", "proctor", *words, cwd=folder, timeout=120)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout + done.stderr
 

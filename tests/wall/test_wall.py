@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import tests_warm
 from tests_commands import proctor
 
 from proctor import wall
@@ -196,8 +197,7 @@ def test_what_can_stand_is_what_the_kernel_says(monkeypatch, answer, says):
 
 def program(*words, cwd):
     """Run the program in a process of its own: only there the wall is raised."""
-    command = [sys.executable, "-m", "proctor", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
+    return tests_warm.python("-m", "proctor", *words, cwd=cwd)
 
 
 def test_a_command_looks_behind_the_wall_and_without_it_where_the_user_says_so(tmp_path):
