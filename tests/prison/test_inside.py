@@ -2,7 +2,7 @@
 
 import pytest
 
-from proctor.prison.inside import candidate, comparing, judge, names
+from proctor.prison.inside import candidate, comparing, judge, names, remote
 from proctor.prison.inside.evalplus import is_plus_answer, plus_inputs
 
 RAISES = "def f(x):\n    raise {}"
@@ -288,3 +288,23 @@ def test_what_one_call_prints_is_cut(joined, monkeypatch):
     tests = "import io, contextlib\nwith contextlib.redirect_stdout(io.StringIO()) as out:\n    f()\nassert out.getvalue() == 'x' * 10"
     assert joined("def f(): print('x' * 12)", tests)[:2] == ("pass", "")
     assert joined("print('é' * 80 + 'xx')", "assert __script('') == 'é' * 80", load=False)[0] == "pass"
+
+
+def test_what_a_program_says_of_its_own_object_counts_only_as_what_python_takes():
+    said = {"length": "3", "truth": 1, "text": 5}
+
+    class Asker:
+        def value(self, **request):
+            return said[request["do"]]
+
+    found = remote.Remote(Asker(), 7, "own.Kind")
+    for length in ("3", True, -1):
+        said["length"] = length
+        with pytest.raises(ValueError, match="__len__"):
+            len(found)
+    assert bool(found) is False
+    assert (str(found), repr(found), remote.number_of(found)) == ("5", "5", 7)
+    assert found != remote.Remote(Asker(), 8, "own.Kind")
+    assert found == remote.Remote(Asker(), 7, "")
+    assert {found: 1}[remote.Remote(Asker(), 7, "")] == 1
+    assert not hasattr(found, "__array__")
