@@ -339,6 +339,15 @@ def test_dollars_are_counted_at_the_price_of_the_judge(tmp_path):
         evaluate(PREDICTIONS, exam(ScriptedEngine(function=costly, model="nobody knows")))
 
 
+def test_a_judge_whose_bill_is_not_known_as_a_whole_costs_at_least_what_is_known():
+    counts = JudgeCounts()
+    counts.count(Response(("Yes",), usage=Usage(1_000_000, 0)), Price(2, 4))
+    assert "usd_is_at_least" not in counts.as_data()
+    counts.count(Response(failure=Failure("timeout", "late"), usage=Usage(unknown_attempts=1)), Price(2, 4))
+    found = counts.as_data()
+    assert (found["usd_of_this_run"], found["usd_is_at_least"], found["failed"]) == (2.0, True, 1)
+
+
 def test_a_run_by_answers_in_order_keeps_what_judges_say(tmp_path):
     judge = Judge()
     metric = LLMJudgeDirect(inference_engine=judge.engine(), criteria=POLITE, context_fields=[])
