@@ -21,7 +21,7 @@ from msgspec import structs
 from proctor.effects import Author, Effect
 from proctor.effects import refusals as effects_refused
 from proctor.errors import DataError, Diagnostic, ProctorError
-from proctor.ir import Exchange, Failure, Prompt
+from proctor.ir import Exchange, Failure, KnownAnswerer, Prompt
 from proctor.ir.question import Answered, Ask, Question
 from proctor.recipes.answer_seeds import with_seeds
 from proctor.recipes.exam_parts import NEED_SCORES, Asker, Context, DemoDraw, Grader, NoDemos, Rows, ScoredGroup
@@ -279,6 +279,12 @@ class Exam:
     def judged(self) -> list[dict[str, Any]]:
         """What the judges of the exam are asked with: whose words, their digest; nothing where no judge scores."""
         return _judged(self.definition)
+
+    def judges(self) -> list[KnownAnswerer]:
+        """Return who is asked to judge its answers; nobody where nothing is scored."""
+        from proctor.scoring.judges.judged import judges_of
+
+        return [] if self.options.predict_only else judges_of(self.definition.scorers)
 
     def _own_definition(self) -> Definition:
         from proctor.recipes.own_definition import own_definition
