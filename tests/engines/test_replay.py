@@ -113,10 +113,12 @@ def test_thoughts_endings_and_failures_are_repeated(tmp_path):
         {"prompt": "c", "output": None, "failure": {"kind": "", "message": "?"}},
         {"prompt": "d", "output": {"a": 1}, "finish_reason": 3},
         {"prompt": "e", "output": None, "failure": {"kind": "truncated", "message": "cut"}},
+        {"prompt": "f", "output": []},
     )
     engine = ReplayEngine(path)
     assert engine.label == "p"
-    yes, late, unknown, data, cut = ask(engine, *"abcde")
+    yes, late, unknown, data, cut, empty = ask(engine, *"abcdef")
+    assert empty.texts == ("[]",)
     assert (yes.texts, yes.thoughts, yes.finish_reasons) == (("yes",), ("hm",), ("length",))
     assert yes.written == ("<think>hm</think>yes",)
     assert (late.failure.kind, late.failure.message, late.failure.retryable) == ("timeout", "late", False)
@@ -152,4 +154,4 @@ def test_it_reads_its_file_and_a_row_of_it_records_a_response(tmp_path):
     assert (effect.kind, effect.target) == ("read", str(tmp_path / "a.jsonl"))
     told = recorded_response("yes", {"finish_reason": "length", "thinking": "hm"})
     assert (told.texts, told.finish_reasons, told.failure) == (("yes",), ("length",), None)
-    assert recorded_response(None, {}).failure.retryable is not None
+    assert recorded_response(None, {}).failure.kind == "engine"

@@ -162,3 +162,9 @@ def test_only_where_a_function_answers_it_may_take_time():
     assert ScriptedEngine(function=lambda prompt: "x").takes_time
     assert ScriptedEngine(answer="x", log_likelihood=lambda *_: 0.0).takes_time
     assert not ScriptedEngine(answer="x").takes_time
+
+
+def test_words_that_are_told_with_certainty_are_tokens_without_alternatives():
+    (response,) = ask(ScriptedEngine(answer="a b"), "q", extra={"logprobs": True})
+    certain = [(token.token, token.log_probability, token.top) for token in response.tokens[0]]
+    assert certain == [("a", 0.0, (("a", 0.0),)), (" b", 0.0, ((" b", 0.0),))]
