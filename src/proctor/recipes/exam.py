@@ -230,7 +230,9 @@ class Exam:
 
     def problems(self, engine: Engine | None = None) -> list[Diagnostic]:
         """Return the problems known before anybody is asked: options, metrics, permissions, the engine."""
-        found = [*self.refused(), *self.grader.check(), *effects_refused(self.effects(), self.author, self.name)]
+        of_groups = [problem for each in self.groups if hasattr(each, "check") for problem in each.check()]
+        found = [*self.refused(), *self.grader.check(), *of_groups]
+        found += effects_refused(self.effects(), self.author, self.name)
         return found if engine is None else [*found, *_lacking(self, engine)]
 
     def suited_to(self, engine: Engine) -> Exam:

@@ -309,6 +309,7 @@ def _conclude(
             grading.add(exam, samples)
         if folder is not None:  # before anything of an earlier run is replaced
             folder.take(grading.fingerprints)
+            folder.keep_answers(session.progress)
     grades, results = grading.grades, grading.results
     results.update(group_entries(exams, grades, results))
     run = circumstances(session, grading.usage, grading.sent, began)
