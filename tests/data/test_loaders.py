@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from proctor.artifacts import Artifact
 from proctor.data.field_operators import WikipediaFetcher
 from proctor.data.files import FileLoader, LoadJsonFile
 from proctor.data.filters import RowFilter
@@ -57,6 +58,35 @@ def test_what_a_step_asks_of_the_machine_and_of_others_is_told(step, expected, m
     monkeypatch.delenv("NOT_SET", raising=False)
     monkeypatch.setenv("SET", "https://s3.example/path")
     assert [f"{effect.kind} {effect.target}" for effect in step.effects()] == expected
+
+
+class AskedError(Exception):
+    """The gate was asked."""
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda: list(LoadFromHFSpace(space_name="o/s", data_files="a")()["train"]),
+        lambda: list(TURLColumnTypeAnnotationLoader()()["train"]),
+        LoadFromKaggle(url="https://www.kaggle.com/datasets/o/n"),
+        lambda: list(LoadFromSklearn(dataset_name="20newsgroups")()["train"]),
+        bucket("SET"),
+        lambda: list(LoadFromAPI(urls={"test": "https://api.example/rows"})()["test"]),
+        lambda: list(LoadIOB(files={"train": "/x/a.iob"})()["train"]),
+        lambda: list(LoadJsonFile(files={"train": "/x/a.json"})()["train"]),
+        lambda: DownloadOperator(source="https://h.example/a", target="/x/t").process(),
+        lambda: ExtractZipFile(zip_file="/x/a.zip", target_dir="/x/t").process(),
+        lambda: TokensSplit(field="a", model="o/m").process_value("x"),
+    ],
+)
+def test_the_gate_is_asked_before_a_step_does_anything(act, monkeypatch):
+    def refuse(step):
+        raise AskedError
+
+    monkeypatch.setattr(Artifact, "act", refuse)
+    with pytest.raises(AskedError):
+        act()
 
 
 @pytest.mark.parametrize(
