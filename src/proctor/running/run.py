@@ -379,7 +379,7 @@ class _Grading:
                 FINGERPRINT: fingerprint.to_dict(),
             }
             if exam.judged:
-                self.results[exam.name][JUDGED] = exam.judged
+                self.results[exam.name] |= {JUDGED: exam.judged, **exam.criteria}
             if sample is not None:
                 self.results[exam.name] = sample.entry(self.results[exam.name])
             self._session.observer.graded(exam.name, grade)
