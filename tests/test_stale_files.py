@@ -12,6 +12,7 @@ from proctor import safe_files
 from proctor.artifacts.catalogs import read_json
 from proctor.data.files import check_lines
 from proctor.data.mapped_folder import aliases
+from proctor.dialects.aisbench.index import config_entries
 from proctor.dialects.aisbench.reader import read_config
 from proctor.dialects.lm_eval.functions import module_of_file
 from proctor.dialects.lm_eval.index import folder_index
@@ -56,6 +57,12 @@ READERS: dict[str, tuple[str, str, str, Callable[[Path], object]]] = {
         "task: one\ndataset_path: d\n",
         "task: two\ndataset_path: d\n",
         lambda path: [each.name for each in folder_index(str(path.parent)).entries],
+    ),
+    "names of configs": (
+        "c.py",
+        "datasets = []\n",
+        "models = [  ]\n",
+        lambda path: [each.kind for each in config_entries([str(path.parent.parent)]).values()],
     ),
     "labels of people": (
         LABELS,
