@@ -282,6 +282,13 @@ class Exam:
         """What the judges of the exam are asked with: whose words, their digest; nothing where no judge scores."""
         return _judged(self.definition)
 
+    @property
+    def criteria(self) -> dict[str, dict[str, str]]:
+        """What judges decide of, by score, as results have it; nothing where the scores' names say it."""
+        from proctor.scoring.judges.judged import criteria_of
+
+        return criteria_of(self.definition.scorers)
+
     def judges(self) -> list[KnownAnswerer]:
         """Return who is asked to judge its answers; nobody where nothing is scored."""
         from proctor.scoring.judges.judged import judges_of

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from proctor.ir import KnownAnswerer
 from proctor.logs import say_once
 from proctor.packages import package_folder
+from proctor.scoring.flat_scores import CRITERIA
 from proctor.scoring.judges.judge_client import who_judges
 
 if TYPE_CHECKING:
@@ -38,6 +39,18 @@ def judged_by(scorers: Iterable[object]) -> list[dict[str, Any]]:
         if (asked := asked_with()) and asked not in found:
             found.append(asked)
     return found
+
+
+def criteria_of(scorers: Iterable[object]) -> dict[str, dict[str, str]]:
+    """Return what assertions that a model judges say, by the names of their scores, where these do not say it.
+
+    Args:
+        scorers: As of :func:`judged_by`.
+    """
+    metrics: list[Any] = [getattr(each, "metric", each) for each in scorers]
+    found = {each.main_score: each.assertion for each in metrics if hasattr(each, "assertion") and each.asked_with()}
+    told = {name: assertion for name, assertion in found.items() if name != assertion}
+    return {CRITERIA: told} if told else {}
 
 
 def judges_of(scorers: Iterable[object]) -> list[KnownAnswerer]:
