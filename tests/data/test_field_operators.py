@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import uuid
 
 import pytest
 
@@ -122,6 +123,8 @@ def test_ids_are_unique_and_the_same_in_every_run():
     first, second = ([row["id"] for row in AddID()(rows)["t"]] for _ in range(2))
     assert first == second
     assert len(set(first)) == 3
+    named = [uuid.uuid5(uuid.NAMESPACE_OID, text).hex for text in ("{'a': 1}", "{'a': 1}#2", "{'a': 2}")]
+    assert first == named
 
 
 def test_files_are_read(tmp_path):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import json
 import math
 
@@ -97,6 +98,31 @@ def test_malformed_json_is_shown_with_line_and_column(write, name, text, options
     with pytest.raises(DataError, match=place) as caught:
         rows_of(LoadJsonFile(files={"train": write(name, text)}, **options))
     assert "^" in str(caught.value)
+
+
+def test_packed_files_are_read_by_their_ending_or_as_they_are_said_to_be_packed(tmp_path):
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b'{"a": 1}\n{"a": 2}\n'))
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b"a\n1\n2\n"))
+    for name, loader, options in (("a.jsonl", LoadJsonFile, {"lines": True}), ("a.csv", LoadCSV, {})):
+        (tmp_path / name).write_bytes((tmp_path / f"{name}.gz").read_bytes())
+        assert rows_of(loader(files={"train": str(tmp_path / f"{name}.gz")}, **options)) == [{"a": 1}, {"a": 2}]
+        said = loader(files={"train": str(tmp_path / name)}, compression="gzip", **options)
+        assert rows_of(said) == [{"a": 1}, {"a": 2}]
+    (tmp_path / "bad.jsonl.gz").write_bytes(gzip.compress(b'{"a": \n'))
+    with pytest.raises(DataError, match="cannot be read as JSON lines"):
+        rows_of(LoadJsonFile(files={"train": str(tmp_path / "bad.jsonl.gz")}, lines=True))
+
+
+def test_lines_of_another_encoding_or_kind_are_shown_with_their_place(tmp_path):
+    (tmp_path / "a.jsonl").write_bytes(b'{"a": 1}\n{"a": "\xff"}\n')
+    with pytest.raises(DataError, match=r"UTF-8[^$]*a\.jsonl:2"):
+        rows_of(LoadJsonFile(files={"train": str(tmp_path / "a.jsonl")}, lines=True))
+    (tmp_path / "b.jsonl").write_text('{"a": 1}\n\n[2]\n', encoding="utf-8")
+    with pytest.raises(DataError, match=r"not a JSON object[^$]*b\.jsonl:3:1"):
+        rows_of(LoadJsonFile(files={"train": str(tmp_path / "b.jsonl")}, lines=True))
+    files.check_lines(str(tmp_path / "b.jsonl"), 2)
+    with pytest.raises(DatasetNotFoundError):
+        files.check_lines(str(tmp_path / "none.jsonl"))
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl"])
