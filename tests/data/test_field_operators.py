@@ -118,6 +118,22 @@ def test_some_values_are_spoilt_and_always_alike():
         Perturb(field="a", percentage_to_perturb=101)
 
 
+def test_single_rows_are_spoiled_one_after_the_other_and_not_all_alike():
+    def spoiled():
+        operator = Perturb(field="a", percentage_to_perturb=100)
+        rows = [operator.process({"a": value}) for value in [*["abcdefgh"] * 8, 10, 2.0, "x", None]]
+        return [row["a"] for row in rows]
+
+    *texts, whole, share, short, nothing = spoiled()
+    assert spoiled() == [*texts, whole, share, short, nothing]
+    assert len(set(texts)) > 1
+    assert {len(text) for text in texts} == {7}
+    assert all(text[0] == "a" for text in texts)
+    assert whole in (9, 11)
+    assert 1.0 <= share < 3.0
+    assert (short, nothing) == ("x", None)
+
+
 def test_ids_are_unique_and_the_same_in_every_run():
     rows = MultiStream.from_iterables({"t": [{"a": 1}, {"a": 1}, {"a": 2}]})
     first, second = ([row["id"] for row in AddID()(rows)["t"]] for _ in range(2))

@@ -224,6 +224,10 @@ def test_values_are_collected():
     with pytest.raises(DataError, match="not a list"):
         run(each, rows)
     with pytest.raises(ValidationError):
+        ExtractMostCommonFieldValues(field="l", stream_name="t", to_field="all", overall_top_frequency_percent=101)
+    with pytest.raises(ValidationError):
+        ExtractMostCommonFieldValues(field="l", stream_name="t", to_field="all", min_frequency_percent=101)
+    with pytest.raises(ValidationError):
         ExtractMostCommonFieldValues(
             field="l", stream_name="t", to_field="a", overall_top_frequency_percent=5, min_frequency_percent=5
         )
