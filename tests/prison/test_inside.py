@@ -174,7 +174,7 @@ def test_values_are_the_same_by_type_all_the_way_down(actual, expected, same):
     [
         (" 1 2 \n", "1 2", True), ("1 \n2\n", "1\n2", True), ("1\n\n2", "1\n2", True), ("1\n2", "2\n1", False), ("1", "2", False),
         ("0.5", "0.500001", True), ("0.5", "0.51", False), ("100000", "100001", False), ("0.5\n1", "0.5", False),
-        ("0.5\n1", "0.500001\n2", False), ("nan", "nan", True), ("inf", "inf", True), ("inf", "1", False), ("1e5", "100000", True),
+        ("0.5\n1", "0.500001\n2", False), ("nan", "nan", True), ("inf", "inf", True), ("inf", "1", False), ("inf\n1.0", "inf\n1", True), ("inf\n1.0", "-inf\n1", False), ("1e5", "100000", True),
         ("1e5", "100000.9", True), ("1e5", "100002", False), ("0.00000001", "0", True), ("0.0000001", "0", False), ("a", "1", False), ("", "", True),
         ("", "1", False), ("a\n b", "a\nb", True),
     ],
