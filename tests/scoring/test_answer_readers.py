@@ -4,15 +4,18 @@ import pytest
 
 from proctor.errors import ScoringError
 from proctor.scoring.evaluators.boxes import smart_size
+from proctor.scoring.evaluators.cases import Cases
 from proctor.scoring.evaluators.code import _contest_task, contest_programs, mbpp_program_plain, strict_tests
 from proctor.scoring.evaluators.contests import _is_expected, first_block, last_assertion
-from proctor.scoring.evaluators.exams import read_formula
+from proctor.scoring.evaluators.exams import gaokao, kaoshi, read_formula
 from proctor.scoring.evaluators.foreign_values import java_value, javascript_value
 from proctor.scoring.evaluators.judgement_readers import _answer_score, _overall
 from proctor.scoring.evaluators.long_texts import _trimmed, judged_word, wanted_word
 from proctor.scoring.evaluators.pictures import _mmmu_named, answer_line, boxed_formula, lettered_option
 from proctor.scoring.judges.judgements import Contest, contests_of
 from proctor.scoring.judges.prompts import words_of
+from proctor.scoring.judges.wording import digest_of_words
+from proctor.scoring.mathematics.formula_places import _boxed, _bracketed, bare
 from proctor.scoring.metrics.hugging_face import squad_with_no_answers
 from proctor.scoring.programs.sql import with_columns_of
 
@@ -308,3 +311,70 @@ def test_a_query_takes_the_columns_of_another():
         with_columns_of("SELECT a FROM t", "DROP TABLE t", "sqlite")
     with pytest.raises(ScoringError, match="cannot be parsed"):
         with_columns_of("SELECT FROM (", "SELECT a FROM t", None)
+
+
+@pytest.mark.parametrize(
+    "kind, given, gold, score",
+    [
+        ("single_choice", "A, no: B", ["B"], 100.0),
+        ("single_choice", "none", ["Z"], 100.0),
+        ("multi_choice", "【答案】 A C, as it is said here", ["AC"], 0.0),
+        ("multi_choice", "x【答案】 A C, as it is said here", ["AC"], 100.0),
+        ("multi_choice", "so 【答案】 A C", ["AC"], 100.0),
+        ("multi_choice", "so 【答案】 A", ["AC"], 50.0),
+        ("multi_choice", "so 【答案】 AB", ["AC"], 0.0),
+        ("multi_choice", "D and then it is AC", ["AC"], 100.0),
+        ("multi_question_choice", "【答案】A 【答案】: B", ["A", "C"], 50.0),
+        ("multi_question_choice", "A then C then D", ["A", "C"], 100.0),
+        ("multi_question_choice", "A", ["A", "C"], 0.0),
+        ("five_out_of_seven", "ABCDEFG", list("ABCDG"), 80.0),
+        ("cloze", "so 【答案】x y", "x", 100.0),
+        ("judgment", "so 【答案】x y", "y", 0.0),
+        ("judgment", "nothing", "x", 0.0),
+    ],
+)
+def test_points_of_chinese_exams(kind, given, gold, score):
+    verdict = kaoshi(Cases([given], [gold]), kind)
+    assert (verdict.scores, verdict.correct) == ({"score": score}, [score == 100])
+    if kind not in ("cloze", "judgment"):
+        assert gaokao(Cases([given], [gold]), kind).scores == {"score": score}
+
+
+def test_points_of_chinese_exams_are_those_of_all_questions_together():
+    cases = Cases(["【答案】A 【答案】B 【答案】C", "A"], [["A", "B", "D"], ["A"]])
+    verdict = gaokao(cases, "multi_question_choice")
+    assert verdict.scores == {"score": 75.0}
+    assert verdict.instances["score"] == [pytest.approx(200 / 3), 100.0]
+    assert gaokao(cases, "subjective").scores == {"score": 0}
+    with pytest.raises(ScoringError, match="no question_type 'subjective'"):
+        kaoshi(cases, "subjective")
+    with pytest.raises(ScoringError, match="the references have no questions"):
+        gaokao(Cases(["A"], [[]]), "single_choice")
+
+
+def test_what_a_judge_is_asked_with_has_a_short_digest_of_its_own():
+    digest = digest_of_words(["a", {"b": 1, "a": 2}])
+    assert len(digest) == 12
+    assert digest == digest_of_words(["a", {"a": 2, "b": 1}]) != digest_of_words(["a", {"a": 2, "b": 2}])
+
+
+@pytest.mark.parametrize(
+    "text, formulas",
+    [
+        (r"\(a\) and \[b\]", ["b"]),
+        (r"\[b\] and \(a\)", ["a"]),
+        ("$a$ or $b$ or $c", ["b"]),
+        (r"$a$ then \(b\)", ["b"]),
+        (r"costs \$5", []),
+        (r"\) a \(", []),
+        ("a", []),
+    ],
+)
+def test_the_last_formula_in_dollars_or_brackets_counts(text, formulas):
+    assert _bracketed(text) == formulas
+
+
+def test_boxes_may_be_nested_and_those_that_never_end_hold_nothing():
+    assert _boxed(r"\boxed{a{b}} \boxed{c") == ["a{b}"]
+    assert _boxed(r"\boxed{" + "{" * 300 + "}" * 301) == []
+    assert [bare("**a**"), bare("$a$ or $b$"), bare(r"\(a\)"), bare("a,")] == ["a", "$a$ or $b$", "a", "a"]
