@@ -38,6 +38,8 @@ from proctor.errors import DataError, DatasetNotFoundError, MissingExtraError, M
         (Copy(field="a/0", to_field="b"), {"a": [1, 2]}, {"a": [1, 2], "b": 1}),
         (Rename(field="a/b", to_field="a/c"), {"a": {"b": 1}}, {"a": {"c": 1}}),
         (Rename(field_to_field={"a/b": "c"}), {"a": {"b": 1}}, {"c": 1}),
+        (Rename(field="x", to_field="y", not_exist_do_nothing=True), {"a": 1}, {"a": 1}),
+        (Rename(field_to_field={"x": "y", "a": "b"}, not_exist_do_nothing=True), {"a": 1}, {"b": 1}),
         (Rename(field="a", to_field="a/b"), {"a": 1}, {"a": {"b": 1}}),
         (Move(field="a/b", to_field="c"), {"a": {"b": 1}}, {"a": {}, "c": 1}),
         (BytesToString(field="a"), {"a": b"x"}, {"a": "b'x'"}),

@@ -209,3 +209,8 @@ def test_a_web_address_is_read_from_the_mapped_folder(tmp_path):
     (tmp_path / "host.invalid" / "index").write_text("a\n7\n")
     with settings.context(hub_dir=str(tmp_path)):
         assert list(LoadCSV(files={"test": "https://host.invalid/?size=3"})()["test"])[0]["a"] == 7
+
+
+@pytest.mark.parametrize("line, cell, column", [(2, 2, 5), (2, 1, 3), (2, 3, 0), (2, 0, 0), (0, 0, 0), (9, 1, 0)])
+def test_the_first_cell_too_many_is_found_in_its_line(write, line, cell, column):
+    assert files._column_of_cell(write("a.csv", "a,b\nx,y,z\n"), line, cell, ",") == column
