@@ -55,6 +55,7 @@ for _name in (
     "postgres",
     "cable",
     "virtual",
+    "logged",
     "running/made_exams",
 ):
     _spec = spec_from_file_location(f"tests_{Path(_name).name}", Path(__file__).parent / f"{_name}.py")

@@ -12,6 +12,7 @@ from proctor import safe_files
 from proctor.artifacts.catalogs import read_json
 from proctor.data.files import check_lines
 from proctor.data.mapped_folder import aliases
+from proctor.dialects.aisbench.index import config_entries
 from proctor.dialects.aisbench.reader import read_config
 from proctor.dialects.lm_eval.functions import module_of_file
 from proctor.dialects.lm_eval.index import folder_index
@@ -32,6 +33,12 @@ def _checked(path: Path) -> str:
     return "fine"
 
 
+def _imported(path: Path) -> object:
+    if not (task := path.parents[1] / "utils.py").exists():
+        task.write_text("from lm_eval.tasks.own.parts import value\n")
+    return module_of_file(task).value
+
+
 def _beside(path: Path) -> object:
     return room_beside(path.parent, path.parent).of_file(path).value
 
@@ -43,6 +50,7 @@ READERS: dict[str, tuple[str, str, str, Callable[[Path], object]]] = {
     "other ids": ("aliases.json", '{"a": "b"}', '{"a": "c"}', lambda path: dict(aliases(path.parent))),
     "a config": ("c.py", "value = 1\n", "value = 2\n", read_config),
     "a helper of a task": ("utils.py", "value = 1\n", "value = 2\n", lambda path: module_of_file(path).value),
+    "what a helper of a task imports": ("lm_eval/tasks/own/parts.py", "value = 1\n", "value = 2\n", _imported),
     "a module beside a config": ("own.py", "value = 1\n", "value = 2\n", _beside),
     "prices": (
         "p.json",
@@ -56,6 +64,12 @@ READERS: dict[str, tuple[str, str, str, Callable[[Path], object]]] = {
         "task: one\ndataset_path: d\n",
         "task: two\ndataset_path: d\n",
         lambda path: [each.name for each in folder_index(str(path.parent)).entries],
+    ),
+    "names of configs": (
+        "c.py",
+        "datasets = []\n",
+        "models = [  ]\n",
+        lambda path: [each.kind for each in config_entries([str(path.parent.parent)]).values()],
     ),
     "labels of people": (
         LABELS,
@@ -76,7 +90,7 @@ def test_second_change_within_a_tick_is_seen(what: str, tmp_path: Path) -> None:
     name, before, after, read = READERS[what]
     assert len(before) == len(after)
     path, now = tmp_path / "folder" / name, (tmp_path / "clock")
-    path.parent.mkdir()
+    path.parent.mkdir(parents=True)
     now.touch()
     at = now.stat().st_mtime_ns
     write(path, before, at)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests_logged import put_many
 
 from proctor.cli.__main__ import main
 from proctor.dialects.resolve import resolve_tasks
@@ -166,7 +167,7 @@ def test_what_was_filtered_in_an_old_log_is_a_failure_and_nobody_is_asked(exam, 
         log._connection.execute("DELETE FROM responses")
         old = Response(("I cannot",), finish_reasons=("content_filter",), usage=Usage(3, 2))
         for engine, key, repeat in rows:
-            log.put_many(engine, [(Key(key, repeat), old)])
+            put_many(log, engine, [(Key(key, repeat), old)])
     run(exam, {"answer": "yes"}, output="again", code=FAILED)
     found = results("again")
     assert found["failure_kinds"] == {"content_filter": found["n"]}

@@ -58,7 +58,7 @@ lie in none."""
 ALSO: dict[str, tuple[str, ...]] = {
     "": ("tests/test_*.py",),
     "artifacts": ("tests/scoring/judges/test_wording.py",),
-    "data": ("tests/recipes/test_permissions.py",),
+    "data": ("tests/artifacts/test_defaults.py", "tests/recipes/test_permissions.py"),
     "demos": ("tests/recipes/test_recipe.py", "tests/recipes/test_pool_draw.py"),
     "dialects": (
         "tests/cli/test_get.py",
@@ -103,6 +103,7 @@ ALSO: dict[str, tuple[str, ...]] = {
         "tests/web/test_sample_view.py",
     ),
     "scoring": (
+        "tests/artifacts/test_defaults.py",
         "tests/conformance/test_recordings.py",
         "tests/dialects/tables/test_table_metrics.py",
         "tests/recipes/test_repeats.py",

@@ -23,6 +23,7 @@ from conformance.unitxt.operators import ORACLE
 
 from proctor.artifacts import LocalCatalog, fetch_artifact, register_catalog
 from proctor.data import hub
+from proctor.data.operator import SequentialOperator
 from proctor.settings import settings
 from proctor.tasks.card import TaskCard
 
@@ -48,7 +49,7 @@ def answer(case: dict[str, Any]) -> dict[str, str]:
         card = fetch_artifact(case["card"])
         if not isinstance(card, TaskCard):
             return {"error": "no card"}
-        streams = card.task(card.standardized(card.rows()))
+        streams = card.task(SequentialOperator(steps=card.preprocess_steps or [])(card.rows()))
         made = {name: [instance(row) for row in islice(stream, case["rows"])] for name, stream in streams.items()}
         return {"value": repr(dict(sorted(made.items())))}
     except Exception as error:  # noqa: BLE001 - what is refused is part of the comparison

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from proctor.engines.engine import Engine
     from proctor.engines.engine_registry import make_engine
     from proctor.errors import ProctorError
+    from proctor.exchange.run_comparison import compare
     from proctor.formats import ChatAPIFormat, SystemFormat, TextualSystemPrompt
     from proctor.logs import get_logger
     from proctor.recipes import Benchmark, DatasetRecipe, create_dataset, load_dataset, load_recipe, produce
@@ -67,6 +68,7 @@ _HOMES = {
     "proctor.engines.engine": ("Engine",),
     "proctor.engines.engine_registry": ("make_engine",),
     "proctor.errors": ("ProctorError",),
+    "proctor.exchange.run_comparison": ("compare",),
     "proctor.formats": ("ChatAPIFormat", "SystemFormat", "TextualSystemPrompt"),
     "proctor.logs": ("get_logger",),
     "proctor.recipes": ("Benchmark", "DatasetRecipe", "create_dataset", "load_dataset", "load_recipe", "produce"),
@@ -112,6 +114,7 @@ __all__ = [
     "__version__",
     "add_link_to_catalog",
     "add_to_catalog",
+    "compare",
     "create_dataset",
     "evaluate",
     "fetch_artifact",

@@ -1,6 +1,7 @@
 import json
 
 import pytest
+from tests_logged import put_many
 
 from proctor.ir import Failure, Response
 from proctor.running.log import Key, ResponseLog
@@ -12,7 +13,7 @@ def log(tmp_path):
     with ResponseLog(path) as opened:
         entries = [(Key(bytes([number] * 16)), Response((f"answer {number}",))) for number in range(12)]
         failed = (Key(bytes([99] * 16)), Response(failure=Failure("timeout", "too slow")))
-        opened.put_many(opened.engine_number("abcdef", "small"), [*entries, failed])
+        put_many(opened, opened.engine_number("abcdef", "small"), [*entries, failed])
     return str(path)
 
 

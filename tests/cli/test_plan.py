@@ -103,10 +103,16 @@ def test_what_judges_are_asked_is_said_to_come_on_top_and_stands_on_the_bill(inv
     given = ("q.csv", "-m", "dummy", "--metric", "judge", "exact_match", "--prices", "prices.json", "--log", "log.db")
     given += ("--trust-code", "--judge")
     _, _, err = invoke("plan", *given, "dummy")
-    assert "q: what judges are asked is not counted here, and comes on top: dummy (" in err
+    assert "q: judges are asked on top, if the log has no verdicts of theirs: dummy (" in err
+    assert "), about 2 requests that read at least " in err
+    (entry,) = json.loads(invoke("plan", *given, "dummy", "--json")[1])["exams"]
+    (planned,) = entry["judges"].values()
+    assert planned["usd"] == pytest.approx(planned["tokens_in"] * 100 / 1e6)
     _, _, err = invoke("run", *given, "dummy", "--allow-failures", "-o", "r")
     run = json.loads((tmp_path / "r" / "results.json").read_text())
     judge = run["run"]["judges"]["dummy"]
+    assert planned["requests"] == judge["asked"] == 2
+    assert planned["tokens_in"] == pytest.approx(judge["prompt_tokens"], rel=0.5)
     spent = (judge["prompt_tokens"] + judge["completion_tokens"]) * 100 / 1e6
     assert judge["usd_of_this_run"] == pytest.approx(spent, abs=1e-6)
     assert spent > 0

@@ -9,6 +9,7 @@ import os
 import pytest
 import tests_commands
 
+from proctor.cli.run_options import origin_of_model, spec_of_options
 from proctor.testing.server import FaultServer
 
 CONFIG = """
@@ -33,6 +34,7 @@ models = [dict(type=OpenAI, abbr=f'model-{n}', path='m', key='secret', openai_ap
                                          dict(role='BOT', api_role='BOT', generate=True)])) for n in range(2)]
 summarizer = dict(summary_groups=[dict(name='all', subsets=['part_0', 'part_1'])])
 """
+MINE = "models = [dict(type=OpenAI, abbr='mine', path='m', key='k', openai_api_base='http://x/v1', max_out_len=5)]\n"
 ROWS = [{"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in range(4)]
 
 
@@ -89,6 +91,17 @@ def test_a_model_of_a_config_sits_any_exam(folder):
     several = proctor(folder, "run", "--model", "config.py", "--tasks", "samples.arithmetic")
     assert several.returncode == 2
     assert "config.py::model-0, config.py::model-1" in several.stderr
+
+
+def test_a_model_s_config_is_found_in_an_included_folder_as_exams_are(tmp_path):
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "mine.py").write_text(CONFIG.partition("models = ")[0].partition("datasets = ")[0] + MINE)
+    given = {"model": "mine", "model_args": (), "tasks": ("t.csv",), "limit": None, "include_paths": (str(tmp_path),)}
+    spec = spec_of_options(given)
+    assert (spec.model, spec.model_args["model"]) == ("openai", "m")
+    assert spec.overrides["model_config"] == f"{tmp_path}/models/mine.py::mine"
+    assert origin_of_model(given).is_config
+    assert spec_of_options({**given, "include_paths": ()}).model == "mine", "elsewhere it means nothing"
 
 
 def test_rows_of_one_s_own_are_an_exam(folder):

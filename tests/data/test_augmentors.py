@@ -41,7 +41,16 @@ def test_blanks_at_the_ends_can_be_removed():
     assert augmentor.process_value("  x ") == "-x"
 
 
-@pytest.mark.parametrize("options", [{"prefixes": None, "suffixes": None}, {"prefix_len": 0}, {"suffix_len": -1}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"prefixes": None, "suffixes": None},
+        {"prefix_len": 0},
+        {"suffix_len": -1},
+        {"prefixes": {"x": 0.5}},
+        {"suffixes": "x"},
+    ],
+)
 def test_what_cannot_be_drawn_is_refused(options):
     with pytest.raises(ValidationError):
         AugmentPrefixSuffix(**options)

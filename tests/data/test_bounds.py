@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from proctor.data import bounds
 from proctor.data.bounds import _Depth, check_file
 from proctor.data.images import open_image
+from proctor.data.side_effects import ExtractZipFile
 from proctor.errors import DataError, DatasetNotFoundError
 
 PARSED = st.recursive(
@@ -111,3 +112,65 @@ def test_a_file_that_is_not_there_is_reported_by_its_reader(tmp_path):
 
     with pytest.raises(DatasetNotFoundError, match="there is no file"):
         list(LoadCSV(files={"test": str(tmp_path / "x.csv.gz")}, compression="gzip")()["test"])
+
+
+def test_a_file_unpacks_to_the_limit_and_no_further(tmp_path, monkeypatch):
+    monkeypatch.setattr(bounds, "SMALL_BYTES", 50_000)
+    monkeypatch.setattr(bounds, "MOST_RATIO", 1)
+    for name, size, passes in (("a.csv.gz", 50_000, True), ("b.csv.gz", 50_001, False)):
+        (tmp_path / name).write_bytes(gzip.compress(b"x" * size))
+        if passes:
+            check_file(tmp_path / name)
+        else:
+            with pytest.raises(DataError, match="unpack to 1 times their size"):
+                check_file(tmp_path / name)
+    assert (bounds.most_bytes(50_000), bounds.most_bytes(50_001)) == (50_000, 50_001)
+
+
+def test_values_are_nested_up_to_the_limit_and_only_json_is_looked_at(tmp_path):
+    for name, depth, is_json, passes in (
+        ("a.json", 200, None, True),
+        ("b.NDJSON", 201, None, False),
+        ("c.csv", 201, None, True),
+        ("d.csv", 201, True, False),
+        ("e.json", 201, False, True),
+    ):
+        (tmp_path / name).write_text("[" * depth + "]" * depth)
+        if passes:
+            check_file(tmp_path / name, is_json=is_json)
+        else:
+            with pytest.raises(DataError, match="nested more than 200 deep"):
+                check_file(tmp_path / name, is_json=is_json)
+
+
+def test_a_picture_has_at_most_so_many_pixels(monkeypatch):
+    monkeypatch.setattr(bounds, "LARGEST_PICTURE", 12)
+    bounds.check_picture((3, 4))
+    with pytest.raises(DataError, match="a picture of 13 x 1 pixels is too large"):
+        bounds.check_picture((13, 1))
+
+
+def test_members_of_archives_are_unpacked_up_to_the_limit_by_the_operator(tmp_path, monkeypatch):
+    monkeypatch.setattr(bounds, "SMALL_BYTES", 10)
+    monkeypatch.setattr(bounds, "MOST_RATIO", 0)
+    for size in (10, 11):
+        with zipfile.ZipFile(tmp_path / f"{size}.zip", "w") as archive:
+            archive.writestr("folder/", "")
+            archive.writestr("../a/./b.txt", "x" * size)
+    ExtractZipFile(zip_file=str(tmp_path / "10.zip"), target_dir=str(tmp_path / "out")).process()
+    assert (tmp_path / "out" / "a" / "b.txt").read_text() == "x" * 10
+    assert (tmp_path / "out" / "folder").is_dir()
+    with pytest.raises(DataError, match="would unpack to 0 MiB"):
+        ExtractZipFile(zip_file=str(tmp_path / "11.zip"), target_dir=str(tmp_path / "no")).process()
+    assert not (tmp_path / "no").exists()
+
+
+@pytest.mark.parametrize("loader", ["csv", "json"])
+def test_what_a_loader_is_told_is_packed_is_looked_at_whatever_its_name(tmp_path, tiny, loader):
+    from proctor.data import LoadCSV, LoadJsonFile
+
+    path = tmp_path / "plain.txt"
+    path.write_bytes(gzip.compress(b"x" * 5_000_000))
+    given = {"files": {"test": str(path)}, "compression": "gzip"}
+    with pytest.raises(DataError, match="would unpack to more than"):
+        list((LoadCSV(**given) if loader == "csv" else LoadJsonFile(**given, lines=True))()["test"])

@@ -9,6 +9,7 @@ import time
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
+from urllib.error import HTTPError
 
 import pytest
 from tests_pace import in_time
@@ -206,3 +207,26 @@ def test_databases_behind_a_server(monkeypatch):
     finally:
         server.shutdown()
         server.server_close()
+
+
+@pytest.mark.parametrize(
+    "error, said, waits",
+    [
+        (HTTPError("u", 500, "broken", None, None), "HTTP Error on attempt 3: HTTP Error 500: broken", [1, 2]),
+        (HTTPError("u", 499, "wrong", None, None), "HTTP Error on attempt 1: HTTP Error 499: wrong", []),
+        (OSError("away"), "Error on attempt 3: away", [1, 2]),
+        (ValueError("not JSON"), "Error on attempt 3: not JSON", [1, 2]),
+    ],
+)
+def test_a_server_of_a_database_is_asked_three_times_unless_the_query_is_wrong(error, said, waits, monkeypatch):
+    waited = []
+
+    def ask(*_):
+        raise error
+
+    monkeypatch.setenv("SQL_API_KEY", "secret")
+    monkeypatch.setattr(databases.time, "sleep", waited.append)
+    database = connect({"db_type": "remote", "db_id": "http://127.0.0.1:1,db_id=d1"})
+    monkeypatch.setattr(type(database), "_ask", ask)
+    assert database.execute("SELECT 1") == (None, said)
+    assert waited == waits

@@ -53,6 +53,19 @@ def test_a_card_says_which_files_are_data(folder):
         list(hub.rows(hub.Dataset(str(folder)), "test"))
 
 
+def test_the_only_configuration_of_a_card_is_read_where_nobody_chooses_and_of_several_the_default(folder):
+    for name in "ab":
+        _write(folder / f"{name}.jsonl", name)
+    one = "---\nconfigs:\n- {config_name: a, data_files: a.jsonl}\n"
+    (folder / "README.md").write_text(f"{one}---\n")
+    assert [row["name"] for row in hub.rows(hub.Dataset(str(folder)), "train")] == ["a"]
+    (folder / "README.md").write_text(f"{one}- {{config_name: b, data_files: b.jsonl, default: true}}\n---\n")
+    assert [row["name"] for row in hub.rows(hub.Dataset(str(folder)), "train")] == ["b"]
+    assert [row["name"] for row in hub.rows(hub.Dataset(str(folder), name="a"), "train")] == ["a"]
+    with pytest.raises(DatasetNotFoundError, match="no configuration 'c'"):
+        list(hub.rows(hub.Dataset(str(folder), name="c"), "train"))
+
+
 def test_a_split_that_is_not_there_is_refused_with_those_that_are(folder):
     _write(folder / "train.jsonl", "a")
     with pytest.raises(DatasetNotFoundError) as raised:

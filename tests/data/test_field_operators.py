@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import uuid
 
 import pytest
 
@@ -37,6 +38,8 @@ from proctor.errors import DataError, DatasetNotFoundError, MissingExtraError, M
         (Copy(field="a/0", to_field="b"), {"a": [1, 2]}, {"a": [1, 2], "b": 1}),
         (Rename(field="a/b", to_field="a/c"), {"a": {"b": 1}}, {"a": {"c": 1}}),
         (Rename(field_to_field={"a/b": "c"}), {"a": {"b": 1}}, {"c": 1}),
+        (Rename(field="x", to_field="y", not_exist_do_nothing=True), {"a": 1}, {"a": 1}),
+        (Rename(field_to_field={"x": "y", "a": "b"}, not_exist_do_nothing=True), {"a": 1}, {"b": 1}),
         (Rename(field="a", to_field="a/b"), {"a": 1}, {"a": {"b": 1}}),
         (Move(field="a/b", to_field="c"), {"a": {"b": 1}}, {"a": {}, "c": 1}),
         (BytesToString(field="a"), {"a": b"x"}, {"a": "b'x'"}),
@@ -117,11 +120,29 @@ def test_some_values_are_spoilt_and_always_alike():
         Perturb(field="a", percentage_to_perturb=101)
 
 
+def test_single_rows_are_spoiled_one_after_the_other_and_not_all_alike():
+    def spoiled():
+        operator = Perturb(field="a", percentage_to_perturb=100)
+        rows = [operator.process({"a": value}) for value in [*["abcdefgh"] * 8, 10, 2.0, "x", None]]
+        return [row["a"] for row in rows]
+
+    *texts, whole, share, short, nothing = spoiled()
+    assert spoiled() == [*texts, whole, share, short, nothing]
+    assert len(set(texts)) > 1
+    assert {len(text) for text in texts} == {7}
+    assert all(text[0] == "a" for text in texts)
+    assert whole in (9, 11)
+    assert 1.0 <= share < 3.0
+    assert (short, nothing) == ("x", None)
+
+
 def test_ids_are_unique_and_the_same_in_every_run():
     rows = MultiStream.from_iterables({"t": [{"a": 1}, {"a": 1}, {"a": 2}]})
     first, second = ([row["id"] for row in AddID()(rows)["t"]] for _ in range(2))
     assert first == second
     assert len(set(first)) == 3
+    named = [uuid.uuid5(uuid.NAMESPACE_OID, text).hex for text in ("{'a': 1}", "{'a': 1}#2", "{'a': 2}")]
+    assert first == named
 
 
 def test_files_are_read(tmp_path):

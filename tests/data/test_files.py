@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import json
 import math
 
@@ -99,6 +100,31 @@ def test_malformed_json_is_shown_with_line_and_column(write, name, text, options
     assert "^" in str(caught.value)
 
 
+def test_packed_files_are_read_by_their_ending_or_as_they_are_said_to_be_packed(tmp_path):
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b'{"a": 1}\n{"a": 2}\n'))
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b"a\n1\n2\n"))
+    for name, loader, options in (("a.jsonl", LoadJsonFile, {"lines": True}), ("a.csv", LoadCSV, {})):
+        (tmp_path / name).write_bytes((tmp_path / f"{name}.gz").read_bytes())
+        assert rows_of(loader(files={"train": str(tmp_path / f"{name}.gz")}, **options)) == [{"a": 1}, {"a": 2}]
+        said = loader(files={"train": str(tmp_path / name)}, compression="gzip", **options)
+        assert rows_of(said) == [{"a": 1}, {"a": 2}]
+    (tmp_path / "bad.jsonl.gz").write_bytes(gzip.compress(b'{"a": \n'))
+    with pytest.raises(DataError, match="cannot be read as JSON lines"):
+        rows_of(LoadJsonFile(files={"train": str(tmp_path / "bad.jsonl.gz")}, lines=True))
+
+
+def test_lines_of_another_encoding_or_kind_are_shown_with_their_place(tmp_path):
+    (tmp_path / "a.jsonl").write_bytes(b'{"a": 1}\n{"a": "\xff"}\n')
+    with pytest.raises(DataError, match=r"UTF-8[^$]*a\.jsonl:2"):
+        rows_of(LoadJsonFile(files={"train": str(tmp_path / "a.jsonl")}, lines=True))
+    (tmp_path / "b.jsonl").write_text('{"a": 1}\n\n[2]\n', encoding="utf-8")
+    with pytest.raises(DataError, match=r"not a JSON object[^$]*b\.jsonl:3:1"):
+        rows_of(LoadJsonFile(files={"train": str(tmp_path / "b.jsonl")}, lines=True))
+    files.check_lines(str(tmp_path / "b.jsonl"), 2)
+    with pytest.raises(DatasetNotFoundError):
+        files.check_lines(str(tmp_path / "none.jsonl"))
+
+
 @pytest.mark.parametrize("kind", ["csv", "jsonl"])
 def test_large_files_are_read_in_pieces_with_the_same_result(write, monkeypatch, kind):
     rows = [{"a": i if i != 2500 else 0.5, "b": f"t{i}"} for i in range(3000)]
@@ -183,3 +209,8 @@ def test_a_web_address_is_read_from_the_mapped_folder(tmp_path):
     (tmp_path / "host.invalid" / "index").write_text("a\n7\n")
     with settings.context(hub_dir=str(tmp_path)):
         assert list(LoadCSV(files={"test": "https://host.invalid/?size=3"})()["test"])[0]["a"] == 7
+
+
+@pytest.mark.parametrize("line, cell, column", [(2, 2, 5), (2, 1, 3), (2, 3, 0), (2, 0, 0), (0, 0, 0), (9, 1, 0)])
+def test_the_first_cell_too_many_is_found_in_its_line(write, line, cell, column):
+    assert files._column_of_cell(write("a.csv", "a,b\nx,y,z\n"), line, cell, ",") == column

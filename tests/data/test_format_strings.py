@@ -26,6 +26,20 @@ def test_private_attributes_are_out_of_reach(text):
         compile_format(text, "T", "f")({"x": "v"})
 
 
+def test_widths_end_whether_they_are_written_or_come_from_fields():
+    assert compile_format("[{x:>{n}}]", "T", "f")({"x": "v", "n": 3}) == "[  v]"
+    with pytest.raises(TemplateError, match="pad to what a reader can see"):
+        compile_format("{x:>9999999999}", "T", "f")
+    with pytest.raises(TemplateError, match="the format string"):
+        compile_format("{x:>{n}}", "T", "f")({"x": "v", "n": 9_999_999_999})
+
+
+def test_what_cannot_be_filled_is_named_with_its_place():
+    for text, values in (("{x[3]}", {"x": []}), ("{x:d}", {"x": "v"}), ("{x.real}", {"x": "v"})):
+        with pytest.raises(TemplateError, match=r"T\.f cannot be filled"):
+            compile_format(text, "T", "f")(values)
+
+
 @pytest.mark.parametrize("text", ["{x", "x}", "{x!z}"])
 def test_broken_braces_are_named(text):
     with pytest.raises(TemplateError):

@@ -116,6 +116,21 @@ def test_files_are_private_and_the_hub_is_public(tmp_path, mapped):
     assert LoadHF(path=str(tmp_path)).default_policy() == ["proprietary"]
 
 
+class Columns:
+    """A dataset with the attributes of the ``datasets`` library's, or without some."""
+
+    def __init__(self, rows, **attributes):
+        self.__dict__ |= {"_rows": rows} | attributes
+
+    def __iter__(self):
+        return iter(self._rows)
+
+
+@pytest.mark.parametrize("attributes", [{}, {"features": {"q": "x"}}, {"features": {"q": "x"}, "with_format": None}])
+def test_rows_of_a_collection_that_is_not_a_dataset_of_the_library_are_those_that_it_yields(attributes):
+    assert hub.rows_of(Columns([{"q": "a"}, {"q": "b"}], **attributes)) == [{"q": "a"}, {"q": "b"}]
+
+
 def test_real_datasets(hub_dir, monkeypatch):
     monkeypatch.setenv("PROCTOR_HUB_DIR", str(hub_dir))
     streams = LoadHF(path="glue", name="wnli")()

@@ -1,5 +1,7 @@
 """The hub is asked only where it may be, and where it answers."""
 
+import contextlib
+
 import huggingface_hub
 import pytest
 from huggingface_hub.errors import LocalEntryNotFoundError
@@ -31,6 +33,19 @@ def test_a_hub_that_does_not_answer_is_tried_once(connections):
     assert hub_access.is_local_only("nobody/nothing")
     assert hub_access.is_local_only("nobody/anything")
     assert len(connections) == 1
+
+
+def test_a_hub_that_answers_is_asked(connections, monkeypatch):
+    def connected(address, timeout):
+        connections.append((address, timeout))
+        return contextlib.nullcontext()
+
+    monkeypatch.setattr(hub_access.socket, "create_connection", connected)
+    monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", "https://hub.example:81")
+    assert not hub_access.is_local_only("nobody/nothing")
+    monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", "https://hub.example")
+    assert not hub_access.is_local_only("nobody/nothing")
+    assert connections == [(("hub.example", 81), 5.0), (("hub.example", 443), 5.0)]
 
 
 def test_nobody_connects_for_a_folder_or_offline(connections, tmp_path, monkeypatch):

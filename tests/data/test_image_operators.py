@@ -81,6 +81,8 @@ def test_what_does_not_decode_is_an_error(given):
 def test_broken_base64_is_an_error():
     with pytest.raises(DataError):
         DecodeImage(field="i").process_instance({"i": base64.b64encode(b"x").decode()})
+    with pytest.raises(DataError, match="not valid base64"):
+        DecodeImage(field="i").process_instance({"i": "abc"})
 
 
 @pytest.mark.parametrize(
@@ -102,6 +104,35 @@ def test_augmentors_change_a_copy_and_equal_images_alike(augmentor, picture):
 def test_gray_has_no_colour(picture):
     red, green, blue = GrayScale().process_image(picture).getpixel((0, 0))
     assert red == green == blue
+
+
+def test_lines_are_drawn_at_even_distances_in_their_colour():
+    drawn = GridLines(num_lines=2, line_thickness=2, line_color=(9, 8, 7)).process_image(Pillow.new("RGB", (13, 10)))
+    lines = {(x, y) for x in range(13) for y in range(10) if drawn.getpixel((x, y)) == (9, 8, 7)}
+    assert lines == {(x, y) for x in range(13) for y in range(10) if x in (4, 5, 8, 9) or y in (3, 4, 6, 7)}
+
+
+def test_noise_is_whole_squares_and_as_many_as_its_share():
+    noisy = PixelNoise(square_size=2, noise_rate=0.25).process_image(Pillow.new("RGB", (39, 39)))
+    squares = {}
+    for x, y in ((x, y) for x in range(39) for y in range(39)):
+        squares.setdefault((x // 2, y // 2), set()).add(noisy.getpixel((x, y)))
+    assert all(len(colours) == 1 for colours in squares.values())
+    painted = [colours for colours in squares.values() if colours != {(0, 0, 0)}]
+    assert 70 < len(painted) < 130  # of 400
+    assert len(set(map(frozenset, painted))) > 60
+    assert all(PixelNoise(square_size=40, noise_rate=1).process_image(noisy).getcolors()[0][1])
+
+
+def test_old_pictures_are_yellow_pale_and_grainy():
+    import numpy as np
+
+    clean = np.array(
+        Oldify(noise_strength=0, tint_strength=0.5).process_image(Pillow.new("RGB", (30, 30), (100, 100, 100)))
+    )
+    assert {tuple(pixel) for row in clean.tolist() for pixel in row} == {(206, 196, 176)}
+    grainy = np.array(Oldify(tint_strength=0).process_image(Pillow.new("RGB", (90, 90), (128, 128, 128))))
+    assert 4 < grainy.std() < 12  # 30 levels of grain, blurred and paler
 
 
 def test_no_noise_changes_nothing(picture):

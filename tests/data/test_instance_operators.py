@@ -15,6 +15,7 @@ from proctor.data.instance_operators import (
     InterleaveListsToDialogOperator,
     ListFieldValues,
     MapInstanceValues,
+    NormalizeListFields,
     RecursiveReplace,
     RemoveFields,
     SelectFields,
@@ -23,7 +24,7 @@ from proctor.data.instance_operators import (
     ZipFieldValues,
 )
 from proctor.data.streams import MultiStream
-from proctor.errors import ProctorError, TrustError
+from proctor.errors import FieldTypeError, MissingFieldError, ProctorError, TrustError
 from proctor.settings import settings
 
 
@@ -46,6 +47,16 @@ from proctor.settings import settings
             RecursiveReplace(key="k", map_values={"1": "one"}, remove_values=["2"]),
             {"x": [{"k": "1"}, {"k": "2"}], "k": ["1", "2", "3"]},
             {"x": [{"k": "one"}, {}], "k": ["one", "3"]},
+        ),
+        (
+            RecursiveReplace(key="k", map_values={"1": "one"}),
+            {"k": ["1", ["1"], {"k": "1"}], "x": {"k": {"k": "1"}}, "y": ["1", 1]},
+            {"k": ["one", ["1"]], "x": {"k": {"k": "one"}}, "y": ["1", 1]},
+        ),
+        (
+            NormalizeListFields(fields=["a", "b", "c"], key_prefix="n_", empty_value="none", separator=" & "),
+            {"a": ["x"], "b": ["x", "y"], "c": []},
+            {"a": ["x"], "b": ["x", "y"], "c": [], "n_a": "x", "n_b": "x & y", "n_c": "none"},
         ),
         (RemoveFields(fields=["a", "b/c"]), {"a": 1, "b": {"c": 1, "d": 2}}, {"b": {"d": 2}}),
         (
@@ -163,3 +174,10 @@ def test_an_applied_function_survives_a_file():
 def test_an_expression_with_code_is_refused_when_it_is_built():
     with pytest.raises(TrustError):
         ExecuteExpression("__import__('os').getcwd()", to_field="x")
+
+
+def test_only_lists_that_are_there_are_normalized():
+    with pytest.raises(MissingFieldError, match="the row has no field 'b'"):
+        NormalizeListFields(fields=["b"]).process_instance({"a": []})
+    with pytest.raises(FieldTypeError, match="'a' is not a list"):
+        NormalizeListFields(fields=["a"]).process_instance({"a": "x"})

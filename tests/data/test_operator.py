@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from proctor.artifacts import deprecations
 from proctor.data.field_operators import Copy, Rename
 from proctor.data.instance_operators import Set
 from proctor.data.operator import (
@@ -337,3 +338,31 @@ def test_rows_stream_in_flat_memory():
     tracemalloc.stop()
     assert count == 30_000
     assert peak < 1_000_000
+
+
+def test_an_operator_may_look_at_a_row_before_it_is_processed():
+    class Careful(InstanceOperator):
+        def verify_instance(self, instance):
+            return {**instance, "seen": True}
+
+        def process(self, instance, stream_name=None):
+            return {**instance, "stream": stream_name}
+
+    assert list(Careful()(streams(t=[{"a": 1}]))["t"]) == [{"a": 1, "seen": True, "stream": "t"}]
+
+
+def test_every_value_of_a_list_is_processed_with_its_row():
+    class Add(InstanceFieldOperator):
+        def process_instance_value(self, value, instance):
+            return value + instance["b"]
+
+    add = Add(field="a", process_every_value=True)
+    assert add.process_instance({"a": [1, 2], "b": 3})["a"] == [4, 5]
+    assert Add(field={"a": "c"}).process_instance({"a": 1, "b": 3}) == {"a": 1, "b": 3, "c": 4}
+
+
+def test_an_old_way_to_name_fields_is_warned_of(monkeypatch):
+    monkeypatch.setattr(deprecations, "_warns_of_deprecations", True)
+    Set(fields={"a": 1})
+    with pytest.warns(DeprecationWarning, match="'use_query' is deprecated"):
+        Set(fields={"a": 1}, use_query=False)

@@ -104,3 +104,35 @@ def test_a_file_that_no_library_could_read_is_left_to_it(tmp_path):
     (tmp_path / "x.parquet").write_bytes(b"PAR1" + b"\0" * 20 + b"PAR1")
     check_file(tmp_path / "x.parquet")
     assert bounds.most_bytes(1) == bounds.SMALL_BYTES
+
+
+def test_what_a_file_claims_is_the_width_of_its_values_and_its_texts_as_often_as_they_come(tmp_path):
+    columns = {
+        "n": pa.array([1, 2, 3]),
+        "f": pa.array([1.0, 2.0, 3.0], pa.float32()),
+        "b": pa.array([b"ab"] * 3, pa.binary(2)),
+    }
+    parquet.write_table(pa.table(columns), tmp_path / "x.parquet", row_group_size=2)
+    with parquet.ParquetFile(tmp_path / "x.parquet") as file:
+        assert parquet_bounds._claimed(file) == (3 * (8 + 4 + 2), 3 * (8 + 4 + 2))
+    parquet.write_table(pa.table({"t": ["a", "b", "b"]}), tmp_path / "y.parquet")
+    with parquet.ParquetFile(tmp_path / "y.parquet") as file:
+        size = file.metadata.row_group(0).column(0).total_uncompressed_size
+        assert parquet_bounds._claimed(file) == (0, 3 * size)
+    parquet.write_table(pa.table({"t": ["a", "b", "b"]}), tmp_path / "z.parquet", use_dictionary=False)
+    with parquet.ParquetFile(tmp_path / "z.parquet") as file:
+        size = file.metadata.row_group(0).column(0).total_uncompressed_size
+        assert parquet_bounds._claimed(file) == (size, size)
+
+
+def test_rows_may_fill_half_of_the_memory_and_no_more(tmp_path, monkeypatch):
+    path = str(tmp_path / "x.parquet")
+    parquet.write_table(pa.table({"n": [1, 2, 3]}), path)
+    with parquet.ParquetFile(path) as file:
+        size = sum(batch.nbytes for batch in file.iter_batches())
+        monkeypatch.setattr(parquet_bounds, "_memory", lambda: 2 * size)
+        assert parquet_bounds.held_table(file, path).num_rows == 3
+        monkeypatch.setattr(parquet_bounds, "_memory", lambda: 2 * size - 1)
+        with pytest.raises(DataError, match="the rows take more than 0 GiB"):
+            parquet_bounds.held_table(file, path)
+    assert parquet_bounds._written_out(pa.array([1, 2])) == 16

@@ -6,7 +6,7 @@ import pytest
 
 from proctor.artifacts import add_to_catalog, fetch_artifact
 from proctor.data.instance_operators import Set
-from proctor.data.policy import check_policies, check_policy, policy_of
+from proctor.data.policy import check_policies, check_policy, classes_of, policy_of
 from proctor.errors import PolicyError, SettingsError
 
 
@@ -20,8 +20,23 @@ def test_one_of_the_classes_has_to_be_allowed():
         check_policy(["public"], {"data_classification_policy": ["pii"]}, "x")
 
 
-def test_data_without_classes_passes_with_a_warning(caplog):
-    check_policy(["public"], {}, "x")
+def test_data_without_classes_passes_with_a_warning(heard):
+    check_policy(["public", "pii"], {}, "x")
+    assert "'x' may only see public, pii data, and the data does not say what it is" in heard.text
+
+
+@pytest.mark.parametrize(
+    "row, classes",
+    [
+        ({"data_classification_policy": ["pii"], "metadata": {"data_classification_policy": ["public"]}}, ["pii"]),
+        ({"metadata": {"data_classification_policy": ["public"]}}, ["public"]),
+        ({"metadata": {}}, []),
+        ({"metadata": "of another kind"}, []),
+        ({}, []),
+    ],
+)
+def test_the_classes_of_a_row_stand_in_it_or_among_its_metadata(row, classes):
+    assert classes_of(row) == classes
 
 
 def test_the_environment_overrides_the_policy_of_a_named_artifact(monkeypatch, tmp_path):

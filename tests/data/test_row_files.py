@@ -6,7 +6,7 @@ import gzip
 
 import pytest
 
-from proctor.data.row_files import FileFormat, read_rows
+from proctor.data.row_files import FileFormat, json_object, read_rows
 from proctor.errors import DataError
 from proctor.ir import Failure
 
@@ -35,6 +35,20 @@ def rows(path, text, layout=None, *, passing=False):
 )  # fmt: skip
 def test_each_kind_of_file(tmp_path, name, text, layout, wanted):
     assert rows(tmp_path / name, text, layout) == wanted
+
+
+def test_a_file_of_lines_is_text_whatever_its_name(tmp_path):
+    assert rows(tmp_path / "a.csv", "q,a\nx,1\n", FileFormat(text=True)) == [{"line": "q,a"}, {"line": "x,1"}]
+
+
+def test_a_json_file_is_an_object(tmp_path):
+    (tmp_path / "a.json").write_text('{"a": [1]}', encoding="utf-8")
+    assert json_object(tmp_path / "a.json") == {"a": [1]}
+    (tmp_path / "b.json").write_text("[1]", encoding="utf-8")
+    with pytest.raises(DataError, match="the file is not a JSON object"):
+        json_object(tmp_path / "b.json")
+    with pytest.raises(DataError, match=r"the file cannot be read[^$]*c\.json"):
+        json_object(tmp_path / "c.json")
 
 
 def test_a_packed_file_of_lines(tmp_path):

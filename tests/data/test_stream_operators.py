@@ -149,6 +149,8 @@ def test_rows_are_numbered_repeated_and_collated():
         1,
     ]
     assert run(CollateInstances(batch_size=2), [{"a": 1}, {"a": 2}, {"a": 3}]) == [{"a": [1, 2]}, {"a": [3]}]
+    policies = [{"data_classification_policy": classes} for classes in (["b"], ["a", "b"])]
+    assert run(CollateInstances(batch_size=2), policies) == [{"data_classification_policy": ["a", "b"]}]
     rows = [
         {"k": "x", "v": 1, "data_classification_policy": ["b"]},
         {"k": "y", "v": 2, "data_classification_policy": ["b"]},
@@ -193,6 +195,11 @@ def test_streams_are_joined_by_keys():
         {"id": 2, "q": "two", "a": None, "data_classification_policy": ["p"]},
         {"id": 2, "q": "two", "a": "B", "data_classification_policy": ["p"]},
     ]
+    for row in both["a"]:
+        assert row["data_classification_policy"] == ["p"]
+    other = MultiStream.from_iterables({"q": both["q"], "a": [{"id": 2, "data_classification_policy": ["r"]}]})
+    with pytest.raises(DataError, match="rows that are joined differ in 'data_classification_policy'"):
+        list(JoinStreams(left_stream="q", right_stream="a", how="inner", on=["id"], new_stream_name="x")(other)["x"])
     with pytest.raises(DataError, match="cannot be joined"):
         list(JoinStreams(left_stream="q", right_stream="a", how="inner", on=["z"], new_stream_name="x")(both)["x"])
     with pytest.raises(DataError, match="left nothing"):
@@ -216,6 +223,10 @@ def test_values_are_collected():
     assert run(each, lists)[0]["all"] == ["x", "y"]
     with pytest.raises(DataError, match="not a list"):
         run(each, rows)
+    with pytest.raises(ValidationError):
+        ExtractMostCommonFieldValues(field="l", stream_name="t", to_field="all", overall_top_frequency_percent=101)
+    with pytest.raises(ValidationError):
+        ExtractMostCommonFieldValues(field="l", stream_name="t", to_field="all", min_frequency_percent=101)
     with pytest.raises(ValidationError):
         ExtractMostCommonFieldValues(
             field="l", stream_name="t", to_field="a", overall_top_frequency_percent=5, min_frequency_percent=5

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from proctor.data.streams import GeneratorStream, ListStream, MultiStream
+from proctor.data.streams import GeneratorStream, ListStream, MultiStream, Stream
 from proctor.errors import DataError
 
 
@@ -93,3 +93,17 @@ def test_rows_are_made_once_where_somebody_says_so():
     streams = MultiStream.from_generators({"a": made})
     streams["a"].caching = True
     assert [list(streams["a"]) for _ in "ab"] == [[{"n": 3}], [{"n": 3}]]
+
+
+def test_a_stream_that_nobody_made_is_empty():
+    assert list(Stream()) == []
+
+
+def test_datasets_of_streams_may_lie_in_a_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", str(tmp_path / "cache" / "datasets"))
+    streams = MultiStream.from_iterables({"train": [{"a": 1}]})
+    for given, folder in ((None, tmp_path / "cache" / "datasets"), (str(tmp_path), tmp_path)):
+        found = streams.to_dataset(disable_cache=False, cache_dir=given)
+        assert found["train"][0] == {"a": 1}
+        (made,) = folder.glob("streams-*")
+        assert made.is_dir()

@@ -127,6 +127,9 @@ def test_lists_become_rows():
         ("Callable[x]", {"type": "object"}),
         ("int, optional, default=3", {"anyOf": [{"type": "integer", "default": "3"}, {"type": "null"}]}),
         ("int, default 3", {"type": "integer", "default": "3"}),
+        ("int, default=a=b c", {"type": "integer", "default": "a=b c"}),
+        ("int, Optional", {"anyOf": [{"type": "integer"}, {"type": "null"}]}),
+        ("Point", {"type": "Point"}),
     ],
 )
 def test_types_of_programming_languages_become_schemas(name, schema):
@@ -137,6 +140,9 @@ def test_schemas_are_fixed_however_deep():
     row = {"t": [{"type": "dict", "properties": {"x": {"type": "int"}, "type": {"type": "str"}}}]}
     fixed = jsons.FixJsonSchemaOfParameterTypes(main_field="t").process_instance(row)
     assert fixed == {"t": [{"properties": {"x": {"type": "integer"}, "type": {"type": "string"}}, "type": "object"}]}
+    assert jsons.FixJsonSchemaOfParameterTypes(main_field="t").process_instance(
+        {"t": ["x", {"type": "int", "n": 3}]}
+    ) == {"t": ["x", {"type": "integer", "n": 3}]}
     assert row["t"][0]["type"] == "dict"
     with pytest.raises(DataError, match="more than two remarks"):
         jsons.schema_of_type("int, a, b, c")

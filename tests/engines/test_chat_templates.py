@@ -1,5 +1,7 @@
 """Whether a model has a chat template, from the files beside its weights."""
 
+from pathlib import Path
+
 import pytest
 
 from proctor.engines.chat_templates import has_chat_template
@@ -24,3 +26,13 @@ def test_a_folder_has_a_chat_template_where_one_of_its_files_says_so(tmp_path, f
 
 def test_what_is_neither_a_folder_nor_a_name_of_the_hub_has_none():
     assert has_chat_template("a/b/c") is False
+
+
+def test_a_configuration_that_cannot_be_read_has_none(tmp_path, monkeypatch):
+    (tmp_path / "tokenizer_config.json").write_text('{"chat_template": 1}')
+
+    def refuse(*_, **__):
+        raise PermissionError
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+    assert has_chat_template(str(tmp_path)) is False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jinja2.exceptions import TemplateError
 
-from proctor.engines.encoder import Encoder, RefusedError
+from proctor.engines.encoder import Encoder, RefusedError, _keeps_words_apart
 from proctor.engines.truncation import fitted_pair, fitted_prompt, shorter_requests
 from proctor.errors import UsageError
 from proctor.ir import Choose, Generate, Likelihood, Pair, Prompt, Rolling, Span, Turn
@@ -341,3 +342,18 @@ def test_what_texts_share_is_encoded_once():
     pairs = [(f"{demos}Question: what is {n} here\nAnswer:", f" {c}") for n in range(30) for c in "ABCD"]
     encoder.encode_pairs(pairs)
     assert sum(map(len, asked)) < 0.05 * sum(len(context) * 1.25 for context, _ in pairs)
+
+
+@pytest.mark.parametrize("lacks", ["backend", "pre_tokenizer", "dropout"])
+def test_a_tokenizer_that_does_not_say_where_it_cuts_or_draws_is_given_whole_texts(lacks):
+    splitter = SimpleNamespace(pre_tokenize_str=lambda text: [(char, (at, at + 1)) for at, char in enumerate(text)])
+    backend = SimpleNamespace(
+        pre_tokenizer=None if lacks == "pre_tokenizer" else splitter,
+        model=SimpleNamespace(dropout=0.1 if lacks == "dropout" else None),
+        normalizer=None,
+        get_added_tokens_decoder=dict,
+    )
+    known = SimpleNamespace() if lacks == "backend" else SimpleNamespace(backend_tokenizer=backend)
+    assert _keeps_words_apart(known) is False
+    backend.pre_tokenizer, backend.model.dropout = splitter, None
+    assert _keeps_words_apart(SimpleNamespace(backend_tokenizer=backend)) is True

@@ -37,6 +37,16 @@ def test_an_engine_that_says_nothing_asks_one_at_a_time_and_costs_nothing() -> N
     assert (engine.text_of(Prompt("a")), engine.text_of(Prompt([{"role": "user", "content": "a"}]))) == ("a", None)
 
 
+def test_an_engine_that_says_nothing_is_in_this_process_and_is_the_model_of_its_values() -> None:
+    engine = Bare()
+    assert (engine.earlier_identities, engine.server_addresses, engine.is_told_apart) == ((), (), False)
+    assert (engine.says_of_itself("http://a"), engine.at("http://a"), engine.cached([])) == ("", engine, (0, 0))
+    assert (engine.takes_time, engine.has_chat_template, engine.takes_chats) == (True, False, True)
+    assert (engine.starts_programs, engine.would_do()) == (False, [])
+    assert engine.is_model_of(engine.identity_values())
+    assert not engine.is_model_of({**engine.identity_values(), "x": 1})
+
+
 def test_an_engine_that_cannot_answer_says_what_can() -> None:
     with pytest.raises(UnsupportedRequestError, match="the engine 'bare' cannot generate text"):
         Bare().generate([])

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from proctor.effects import Author
 from proctor.engines import engine_names as names_of_engines
 from proctor.engines.engine_names import ENGINES, engine_names, engine_status
-from proctor.engines.engine_registry import make_engine
+from proctor.engines.engine_registry import make_engine, words_for
 from proctor.engines.http.providers import providers
 from proctor.engines.model_args import Origin, parse_model_args
+from proctor.engines.model_files import token_before_texts
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import MissingExtraError, UsageError
 
@@ -263,3 +264,66 @@ def test_the_folder_of_a_model_is_a_model(tmp_path, monkeypatch):
     engine = make_engine("ckpt/step-1[dtype=bfloat16]", {"batch_size": 2})
     assert (engine.type_name(), engine.model, engine.dtype) == ("hf_engine", "ckpt/step-1", "bfloat16")
     assert make_engine("ckpt/step-1").identity == make_engine("hf", {"pretrained": "ckpt/step-1"}).identity
+
+
+@pytest.mark.parametrize(
+    "engine, words",
+    [
+        (make_engine("scripted", {"answer": "x"}), ("scripted", {"answer": "x"})),
+        (make_engine("hf", {"pretrained": "o/m", "batch_size": 2}), ("hf", {"model": "o/m", "batch_size": 2})),
+    ],
+)
+def test_the_words_for_an_engine_make_it_again(engine, words):
+    assert words_for(engine) == words
+    assert make_engine(*words).identity == engine.identity
+
+
+def test_the_words_for_an_engine_without_a_short_name_are_its_type():
+    engine = make_engine("openai", {"model": "m", "api_key": "k"})
+    name, given = words_for(engine)
+    assert make_engine(name, given).identity == engine.identity
+
+
+@pytest.mark.parametrize(
+    "name, hint",
+    [
+        ("openai:chat:m", "--model openai/m"),
+        ("openai:m", "--model openai/m"),
+        ("mine:answer", "a function in a file is --model mine.py:answer"),
+    ],
+)
+def test_other_ways_to_name_a_model_are_answered_with_ours(name, hint, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text("")
+    with pytest.raises(UsageError, match=f"there is no engine '{name}'") as caught:
+        make_engine(name)
+    assert hint in str(caught.value)
+
+
+def test_a_model_is_named_once():
+    assert make_engine("openai/m", {"model": "m", "api_key": "k"}).model == "m"
+    with pytest.raises(UsageError, match="'openai/m' names a model, and model=n names another one"):
+        make_engine("openai/m", {"model": "n"})
+
+
+def test_several_servers_may_be_listed_behind_each_other():
+    text = "base_url=http://a/v1,http://b/v1,model=m"
+    assert parse_model_args(text) == {"base_url": "http://a/v1,http://b/v1", "model": "m"}
+
+
+@pytest.mark.parametrize(
+    "files, token",
+    [
+        ({}, ""),
+        ({"tokenizer_config.json": {"bos_token": "<b>", "eos_token": "<e>"}}, "<b>"),
+        ({"tokenizer_config.json": {"bos_token": {"content": "<b>"}}}, "<b>"),
+        ({"tokenizer_config.json": {"bos_token": None, "eos_token": "<e>"}}, "<e>"),
+        ({"tokenizer_config.json": {"eos_token": "<e>"}, "special_tokens_map.json": {"bos_token": "<b>"}}, "<b>"),
+        ({"tokenizer_config.json": ["x"], "special_tokens_map.json": {"bos_token": "<b>"}}, "<b>"),
+        ({"tokenizer_config.json": {"bos_token": "", "eos_token": 3}}, ""),
+    ],
+)
+def test_the_token_before_texts_is_told_by_the_tokenizers_files(files, token, tmp_path):
+    for name, said in files.items():
+        (tmp_path / name).write_text(json.dumps(said))
+    assert token_before_texts(str(tmp_path)) == token

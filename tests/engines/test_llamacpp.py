@@ -112,3 +112,29 @@ def test_the_users_key_stays_away_from_it(monkeypatch):
 
 def test_what_it_listens_at_is_nobody_s_address():
     assert LlamaCppEngine(model="a.gguf").server_addresses == ()
+
+
+def test_which_model_it_is_is_told_by_the_files_content_and_not_by_its_place(tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "m.gguf").write_bytes(b"weights")
+    first, second = (LlamaCppEngine(model=str(tmp_path / folder / "m.gguf")) for folder in ("a", "b"))
+    assert first.identity == second.identity
+    (tmp_path / "b" / "m.gguf").write_bytes(b"others")
+    other = LlamaCppEngine(model=str(tmp_path / "b" / "m.gguf"))
+    assert first.identity != other.identity
+    assert other.identity_values()["model"][:2] == ["m.gguf", 6]
+    named = [LlamaCppEngine(model=str(tmp_path / folder / "m.gguf"), model_id="x") for folder in ("a", "b")]
+    assert named[0].identity != first.identity
+
+
+def test_the_files_that_it_reads_are_told():
+    both = LlamaCppEngine(model="/x/m.gguf", mmproj="/x/p.gguf")
+    assert (
+        [each.target for each in both.effects()]
+        == [each.target for each in both.would_do()]
+        == ["/x/m.gguf", "/x/p.gguf"]
+    )
+    assert [each.target for each in LlamaCppEngine(model="/x/m.gguf").effects()] == ["/x/m.gguf"]
+    assert LlamaCppEngine().effects() == []
+    assert [each.target for each in LlamaCppEngine(mmproj="/x/p.gguf").effects()] == ["/x/p.gguf"]

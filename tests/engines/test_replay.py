@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from proctor.engines.replay import ReplayEngine
+from proctor.engines.replay import ReplayEngine, recorded_response
 from proctor.errors import DataError, EngineError
 from proctor.ir import Choose, Decoding, Generate, Likelihood, Pair, Prompt, Rolling
 
@@ -113,10 +113,12 @@ def test_thoughts_endings_and_failures_are_repeated(tmp_path):
         {"prompt": "c", "output": None, "failure": {"kind": "", "message": "?"}},
         {"prompt": "d", "output": {"a": 1}, "finish_reason": 3},
         {"prompt": "e", "output": None, "failure": {"kind": "truncated", "message": "cut"}},
+        {"prompt": "f", "output": []},
     )
     engine = ReplayEngine(path)
     assert engine.label == "p"
-    yes, late, unknown, data, cut = ask(engine, *"abcde")
+    yes, late, unknown, data, cut, empty = ask(engine, *"abcdef")
+    assert empty.texts == ("[]",)
     assert (yes.texts, yes.thoughts, yes.finish_reasons) == (("yes",), ("hm",), ("length",))
     assert yes.written == ("<think>hm</think>yes",)
     assert (late.failure.kind, late.failure.message, late.failure.retryable) == ("timeout", "late", False)
@@ -144,3 +146,12 @@ def test_answers_of_a_row_take_turns_where_more_are_wanted(tmp_path):
     path = write(tmp_path / "p.jsonl", {"prompt": "a", "output": ["x", "y"], "thinking": ["", "hm"]})
     (found,) = ask(ReplayEngine(path), "a", count=3)
     assert (found.texts, found.thoughts) == (("x", "y", "x"), ("", "hm", ""))
+
+
+def test_it_reads_its_file_and_a_row_of_it_records_a_response(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"output": "x"}\n')
+    (effect,) = ReplayEngine(path=str(tmp_path / "a.jsonl")).effects()
+    assert (effect.kind, effect.target) == ("read", str(tmp_path / "a.jsonl"))
+    told = recorded_response("yes", {"finish_reason": "length", "thinking": "hm"})
+    assert (told.texts, told.finish_reasons, told.failure) == (("yes",), ("length",), None)
+    assert recorded_response(None, {}).failure.kind == "engine"

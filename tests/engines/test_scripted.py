@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 
@@ -131,3 +132,39 @@ def test_round_trip():
 def test_a_broken_rule_is_said():
     with pytest.raises(ValidationError, match="regular expression"):
         ScriptedEngine(rules=[("(", "x")])
+
+
+def test_functions_of_any_kind_have_a_digest_of_what_they_do():
+    class Caller:
+        def __init__(self, word):
+            self.word = word
+
+        def __call__(self, prompt):
+            return self.word
+
+    def closed(word):
+        return lambda prompt: word
+
+    def added(prompt, more, word="x"):
+        return prompt + more + word
+
+    same = [
+        (partial(added, more="a"), partial(added, more="a")),
+        (Caller("a"), Caller("a")),
+        (closed("a"), closed("a")),
+    ]
+    assert all(code_digest(one) == code_digest(other) for one, other in [*same, (str.upper, str.upper)])
+    other = [partial(added, more="b"), partial(added, "c"), Caller("b"), closed("b"), str.upper, str.lower, added]
+    assert len({code_digest(each) for each in [*(one for one, _ in same), *other]}) == len(same) + len(other)
+
+
+def test_only_where_a_function_answers_it_may_take_time():
+    assert ScriptedEngine(function=lambda prompt: "x").takes_time
+    assert ScriptedEngine(answer="x", log_likelihood=lambda *_: 0.0).takes_time
+    assert not ScriptedEngine(answer="x").takes_time
+
+
+def test_words_that_are_told_with_certainty_are_tokens_without_alternatives():
+    (response,) = ask(ScriptedEngine(answer="a b"), "q", extra={"logprobs": True})
+    certain = [(token.token, token.log_probability, token.top) for token in response.tokens[0]]
+    assert certain == [("a", 0.0, (("a", 0.0),)), (" b", 0.0, ((" b", 0.0),))]

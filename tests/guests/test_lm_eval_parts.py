@@ -3,6 +3,7 @@
 import pytest
 
 from proctor.guests.lm_eval.filters import MultiChoiceRegexFilter
+from proctor.guests.lm_eval.messages import Message, maybe_delimit, messages_to_text
 from proctor.guests.lm_eval.model_utils import handle_stop_sequences
 
 
@@ -52,3 +53,18 @@ def test_a_batch_is_halved_until_it_fits(fits, found, backend):
     assert made._detect_batch_size() == found
     assert made._detect_batch_size([((), [1, 2], [3])], 0) == found
     assert made.shapes <= {(found, 8), (found, 2)}
+
+
+def test_messages_become_one_text_with_what_stands_behind_them():
+    first, second = Message("user", "a", "\n"), Message("assistant", "b")
+    assert (first.to_text(), messages_to_text([first, second])) == ("a\n", "a\nb")
+    assert first.to_dict() == {"role": "user", "content": "a"}
+
+
+@pytest.mark.parametrize(
+    "prefix, suffix, text",
+    [("a", "b", "a b"), ("a\n", "b", "a\nb"), ("a", " b", "a b"), ("", "b", "b"), ("a", None, "a"), (None, None, "")],
+)
+def test_texts_are_put_together_with_white_space_where_they_have_none(prefix, suffix, text):
+    assert maybe_delimit(prefix, suffix) == text
+    assert maybe_delimit("a", "b", "|") == "a|b"

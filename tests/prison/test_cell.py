@@ -203,4 +203,4 @@ def test_a_long_frame_comes_whole_and_one_that_is_too_long_does_not(tmp_path, mo
         monkeypatch.setattr(frames, "LONGEST", 1)
         with pytest.raises(frames.ClosedError, match="too long"):
             frames.receive(file.fileno())
-    assert Limits().message_bytes == 256 * 1024 * 1024
+    assert Limits() == Limits(10.0, None, 4 << 30, 16 << 20, 64 << 20, 256 << 20)

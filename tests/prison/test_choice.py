@@ -229,3 +229,50 @@ def test_paths_below_others_are_left_out_and_links_are_kept(tmp_path):
         [],
         ["/opt/py/lib"],
     )
+
+
+def test_what_runs_inside_is_compiled_without_a_word(monkeypatch):
+    told = []
+    monkeypatch.setattr(prisons.compileall, "compile_dir", lambda *given, **named: told.append((given, named)))
+    prisons.compile_inside.__wrapped__()
+    assert told == [((prisons.INSIDE / "inside",), {"quiet": 2})]
+    assert (prisons.INSIDE / "inside" / "warden.py").is_file()
+
+
+def test_the_folder_of_a_new_root_is_removed_by_the_process_that_made_it(monkeypatch, tmp_path):
+    import atexit
+    import tempfile
+
+    removals = []
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(atexit, "register", removals.append)
+    folder = Path(prisons._empty_folder.__wrapped__())
+    assert (folder.parent, folder.name.startswith("proctor-prison-"), [*folder.iterdir()]) == (tmp_path, True, [])
+    (folder / "left").touch()
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "getpid", lambda: -1)
+        removals[0]()
+    assert folder.is_dir()
+    removals[0]()
+    assert not folder.exists()
+    removals[0]()
+
+
+def test_packages_and_the_interpreter_are_readable(monkeypatch, tmp_path):
+    for name in ("pure", "real"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    paths = {"purelib": "pure", "platlib": "none", "stdlib": "link", "platstdlib": "link"}
+    monkeypatch.setattr(
+        prisons.sysconfig, "get_paths", lambda: {name: str(tmp_path / path) for name, path in paths.items()}
+    )
+    found = prisons.places.__wrapped__()
+    assert found.site == (str(tmp_path / "pure"),)
+    wanted = {str(tmp_path / each) for each in ("pure", "link", "real")} | {
+        found.python,
+        str(prisons.INSIDE / "inside"),
+    }
+    assert {
+        each for each in wanted if not any(each == path or each.startswith(f"{path}/") for path in found.readable)
+    } == set()
+    assert found.python == os.path.realpath(sys.executable)

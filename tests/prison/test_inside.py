@@ -2,7 +2,7 @@
 
 import pytest
 
-from proctor.prison.inside import comparing, judge, names
+from proctor.prison.inside import candidate, comparing, judge, names, remote
 from proctor.prison.inside.evalplus import is_plus_answer, plus_inputs
 
 RAISES = "def f(x):\n    raise {}"
@@ -174,7 +174,7 @@ def test_values_are_the_same_by_type_all_the_way_down(actual, expected, same):
     [
         (" 1 2 \n", "1 2", True), ("1 \n2\n", "1\n2", True), ("1\n\n2", "1\n2", True), ("1\n2", "2\n1", False), ("1", "2", False),
         ("0.5", "0.500001", True), ("0.5", "0.51", False), ("100000", "100001", False), ("0.5\n1", "0.5", False),
-        ("0.5\n1", "0.500001\n2", False), ("nan", "nan", True), ("inf", "inf", True), ("inf", "1", False), ("1e5", "100000", True),
+        ("0.5\n1", "0.500001\n2", False), ("nan", "nan", True), ("inf", "inf", True), ("inf", "1", False), ("inf\n1.0", "inf\n1", True), ("inf\n1.0", "-inf\n1", False), ("1e5", "100000", True),
         ("1e5", "100000.9", True), ("1e5", "100002", False), ("0.00000001", "0", True), ("0.0000001", "0", False), ("a", "1", False), ("", "", True),
         ("", "1", False), ("a\n b", "a\nb", True),
     ],
@@ -255,3 +255,56 @@ def test_inputs_of_mbpp_plus_are_read_as_its_functions_take_them(number, given, 
 )  # fmt: skip
 def test_answers_are_right_by_the_rules_of_evalplus(problem, entry, given, found, wanted, tolerance, right):
     assert is_plus_answer(problem, entry, given, found, wanted, tolerance) is right
+
+
+def test_names_are_looked_up_once_and_a_name_that_is_missing_is_said():
+    asked = []
+
+    class Asker:
+        def ask(self, **request):
+            asked.append(request)
+            if request["name"] == "gone":
+                raise KeyError
+            return {"value": request["name"] * 2}
+
+        def read(self, form):
+            return form
+
+    task = {"entry": ["sum", "f", "gone"], "load": True, "data": 5}
+    found = names.Names(Asker(), task, set())
+    assert {each["name"] for each in asked} == {"sum"}  # of those that Python has, too
+    assert (found["sum"], found["f"], found["f"], found["__task"]) == ("sumsum", "ff", "ff", 5)
+    assert [each["name"] for each in asked] == ["sum", "f"]
+    for name in ("gone", "len"):
+        with pytest.raises(KeyError, match=name):
+            found[name]
+    asked.clear()
+    assert names.Names(Asker(), {**task, "load": False}, set())["sum"] == "sumsum"
+    assert len(asked) == 1
+
+
+def test_what_one_call_prints_is_cut(joined, monkeypatch):
+    monkeypatch.setattr(candidate, "_LONGEST_OUTPUT", 10)
+    tests = "import io, contextlib\nwith contextlib.redirect_stdout(io.StringIO()) as out:\n    f()\nassert out.getvalue() == 'x' * 10"
+    assert joined("def f(): print('x' * 12)", tests)[:2] == ("pass", "")
+    assert joined("print('é' * 80 + 'xx')", "assert __script('') == 'é' * 80", load=False)[0] == "pass"
+
+
+def test_what_a_program_says_of_its_own_object_counts_only_as_what_python_takes():
+    said = {"length": "3", "truth": 1, "text": 5}
+
+    class Asker:
+        def value(self, **request):
+            return said[request["do"]]
+
+    found = remote.Remote(Asker(), 7, "own.Kind")
+    for length in ("3", True, -1):
+        said["length"] = length
+        with pytest.raises(ValueError, match="__len__"):
+            len(found)
+    assert bool(found) is False
+    assert (str(found), repr(found), remote.number_of(found)) == ("5", "5", 7)
+    assert found != remote.Remote(Asker(), 8, "own.Kind")
+    assert found == remote.Remote(Asker(), 7, "")
+    assert {found: 1}[remote.Remote(Asker(), 7, "")] == 1
+    assert not hasattr(found, "__array__")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import datetime as dt
 import json
+import os
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.prison.inside import wire
+from proctor.prison.inside import frames, wire
 
 
 def _refuse(value):
@@ -127,3 +129,62 @@ def test_data_of_derived_classes_comes_without_their_methods():
         WRITER.form(object())
     with pytest.raises(wire.CannotCrossError, match="time zone"):
         WRITER.form(dt.datetime(2020, 1, 1, tzinfo=type("Zone", (dt.tzinfo,), {"utcoffset": lambda *_: None})()))
+
+
+# -- the pipe beneath ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def pipe():
+    reading, writing = os.pipe()
+    yield reading, writing
+    for handle in (reading, writing):
+        with contextlib.suppress(OSError):
+            os.close(handle)
+
+
+def test_messages_come_as_they_went(pipe, monkeypatch):
+    reading, writing = pipe
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda handle, data: write(handle, data[:3]))  # the kernel takes what it takes
+    frames.send(writing, b"hello")
+    frames.send(writing, b"")
+    assert [frames.receive(reading), frames.receive(reading)] == [b"hello", b""]
+
+
+def test_a_message_of_many_reads_is_one(pipe, monkeypatch):
+    reading, writing = pipe
+    read = os.read
+    os.write(writing, b"\0\0\1\0" + b"x" * 256)
+    monkeypatch.setattr(os, "read", lambda handle, count: read(handle, min(count, 100)))
+    assert frames.receive(reading) == b"x" * 256
+
+
+@pytest.mark.parametrize(
+    "said, why", [(b"\xff\xff\xff\xff", "too long"), (b"\0\0", "gone"), (b"\0\0\0\3ab", "gone"), (b"", "gone")]
+)
+def test_what_is_not_a_message_ends_it(pipe, said, why):
+    reading, writing = pipe
+    os.write(writing, said)
+    os.close(writing)
+    with pytest.raises(frames.ClosedError, match=why):
+        frames.receive(reading)
+
+
+def test_nobody_at_the_other_end_is_one_error(pipe):
+    reading, writing = pipe
+    os.close(reading)
+    with pytest.raises(frames.ClosedError, match="Broken pipe"):
+        frames.send(writing, b"x")
+    with pytest.raises(frames.ClosedError, match="Bad file descriptor"):
+        frames.receive(reading)
+
+
+def test_the_longest_message_is_let(pipe, monkeypatch):
+    reading, writing = pipe
+    monkeypatch.setattr(frames, "LONGEST", 4)
+    frames.send(writing, b"four")
+    assert frames.receive(reading) == b"four"
+    frames.send(writing, b"fives")
+    with pytest.raises(frames.ClosedError, match="too long"):
+        frames.receive(reading)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -99,3 +100,10 @@ def test_the_next_pass_goes_on_where_the_look_ended(tmp_path):
     assert len(begun) == 1
     assert [question.digest for question in exam.questions()] == expected  # a pass that nobody began
     assert len(begun) == 2
+
+
+def test_questions_that_failed_or_ask_nothing_are_left_out_and_are_still_there_for_whoever_asks():
+    questions = [SimpleNamespace(failure=None, requests=()), SimpleNamespace(failure="no", requests=("r",))]
+    left = []
+    exam = SimpleNamespace(questions=lambda: iter(questions), resume=left.extend, dialect="tables")
+    assert (doubts_of(exam), left) == ([], questions)

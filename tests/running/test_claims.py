@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from running_fakes import ToyEngine, ToyExam, choice, question, talk
+from tests_logged import put_many
 from tests_postgres import why_not
 
 from proctor.errors import LogError
@@ -153,7 +154,7 @@ def test_on_a_network_file_system_one_process_writes_at_a_time(tmp_path, monkeyp
         number = log.engine_number("e")
         with Claims(log, number).held() as mine:
             assert mine.granted(KEYS[:2]) == set(KEYS[:2])
-            log.put_many(number, [(KEYS[0], Response(texts=("x",)))])
+            put_many(log, number, [(KEYS[0], Response(texts=("x",)))])
             with (
                 pytest.raises(LogError, match=r"network file system \(nfs4\), and process") as refused,
                 Claims(again, number).held(),

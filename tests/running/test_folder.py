@@ -235,16 +235,37 @@ def test_a_lock_is_touched_while_it_is_held(tmp_path, monkeypatch):
     assert names(tmp_path) == []
 
 
-def test_a_run_that_nobody_answered_gives_its_folder_to_the_next(tmp_path):
+def asked(folder, model: str, *fail: str, log="log.db"):
+    engine = ToyEngine(model=model, fail=list(fail))
+    return run_exams([ToyExam("toy", 2)], engine, log=folder / log, output=folder / "out")
+
+
+def test_a_run_that_nobody_answered_gives_its_folder_to_the_next(tmp_path, heard):
     out = tmp_path / "out"
-
-    def asked(model: str, *fail: str):
-        engine = ToyEngine(model=model, fail=list(fail))
-        return run_exams([ToyExam("toy", 2)], engine, log=tmp_path / "log.db", output=out)
-
-    asked("wrong", "toy 0", "toy 1")
-    assert asked("half", "toy 1").results["toy"]["failures"] == 1
-    assert names(out) == FILES
+    asked(tmp_path, "wrong", "toy 0", "toy 1")
+    failures = {name: (out / name).read_bytes() for name in FILES}
+    assert asked(tmp_path, "half", "toy 1").results["toy"]["failures"] == 1
+    assert names(out) == ["earlier-1", *FILES]
+    assert {name: (out / "earlier-1" / name).read_bytes() for name in FILES} == failures
+    assert f"is kept in {out / 'earlier-1'}" in heard.text
     with pytest.raises(UsageError, match="holds another run"):
-        asked("whole")
+        asked(tmp_path, "whole")
     assert json.loads((out / "results.json").read_text())["run"]["engine"]["label"] == "half"
+
+
+def test_answers_are_not_replaced_where_the_same_run_gets_none_this_time(tmp_path):
+    asked(tmp_path, "m")
+    results = (tmp_path / "out" / "results.json").read_bytes()
+    assert asked(tmp_path, "m").output == tmp_path / "out", "the log has the answers"
+    assert names(tmp_path / "out") == FILES
+    kept = (tmp_path / "out" / "results.json").read_bytes()
+    assert asked(tmp_path, "m", "toy 0", "toy 1", log="lost.db").results["toy"]["failures"] == 2
+    assert (tmp_path / "out" / "earlier-1" / "results.json").read_bytes() == kept != results
+    assert len((tmp_path / "out" / "samples.jsonl").read_text().splitlines()) == 2
+
+
+def test_results_of_which_nobody_knows_what_was_asked_are_kept(tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "results.json").write_text("{}")
+    asked(tmp_path, "m")
+    assert (tmp_path / "out" / "earlier-1" / "results.json").read_text() == "{}"

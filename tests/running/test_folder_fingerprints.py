@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 import yaml
+from running_fakes import ToyExam
 
 from proctor.cli.__main__ import main
+from proctor.running.run import run_exams
 
 ROWS = [{"question": f"Is {number} even or odd?", "answer": ("even", "odd")[number % 2]} for number in range(6)]
 
@@ -307,3 +309,22 @@ def test_an_edited_metric_of_ones_own_is_refused_and_named(
     finally:
         sys.modules.pop("metrics_of_mine", None)
     assert "artifacts.metrics_of_mine" in capsys.readouterr().err
+
+
+def test_the_code_of_an_engine_that_is_not_ours_is_a_part_of_what_a_run_is_made_of(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def layers(remark: str) -> dict[str, str]:
+        text = (
+            f"from proctor.engines.scripted import ScriptedEngine\n\nclass Brought(ScriptedEngine):\n    {remark!r}\n"
+        )
+        (tmp_path / "brought_engine.py").write_text(text)
+        sys.modules.pop("brought_engine", None)
+        importlib.invalidate_caches()
+        engine = importlib.import_module("brought_engine").Brought(answer="a")
+        (found,) = run_exams([ToyExam("toy", 1)], engine, log=tmp_path / "log.db").results.values()
+        return dict(found["fingerprint"])
+
+    first, same, edited = map(layers, ("one", "one", "another"))
+    assert first == same
+    assert {name for name in first if first[name] != edited[name]} == {"engine"}

@@ -20,19 +20,23 @@ from proctor import (
     make_engine,
 )
 from proctor.artifacts import add_to_catalog
+from proctor.dialects.resolve import resolve_tasks
 from proctor.dialects.unitxt.resolve import exams_of
 from proctor.engines.scripted import ScriptedEngine
-from proctor.errors import PolicyError, UsageError
+from proctor.errors import EngineError, PolicyError, UsageError
 from proctor.ir import Decoding, Failure, Generate, Prompt, Response, Usage
 from proctor.recipes import load_recipe
+from proctor.recipes.options import ExamOptions
 from proctor.running.budget import Allowance, Price, PriceTable
 from proctor.running.judging import JudgeCounts, Judging, judges_through
 from proctor.running.log import ResponseLog
 from proctor.running.maintenance import engines
 from proctor.running.progress import SilentObserver
 from proctor.running.run import run_exams
+from proctor.running.shards import Shard, ask_shard
 from proctor.scoring.judges.criteria import CriteriaOption, CriteriaWithOptions
 from proctor.scoring.judges.direct import LLMJudgeDirect
+from proctor.settings import settings
 from proctor.testing.faults import Fault, Faults
 from proctor.testing.server import FaultServer
 
@@ -230,6 +234,36 @@ def judged_exam(tmp_path, monkeypatch):
         yield server
 
 
+def test_what_model_and_judges_lack_is_said_at_once_and_before_anybody_is_asked(tmp_path, monkeypatch):
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "t.csv").write_text("question\nHow late is it?\n")
+
+    def run(model, judge):
+        with settings.context(judge=judge):
+            exams = resolve_tasks([str(tmp_path / "t.csv")], ExamOptions(metric=("judge",)))
+        return run_exams(exams, make_engine(model), log=tmp_path / "log.db")
+
+    asked = []
+    with pytest.raises(EngineError) as lacking:
+        run(ScriptedEngine(function=lambda prompt: asked.append(prompt) or "At six."), "openai/gpt-4.1")
+    assert (asked, [each.path for each in lacking.value.diagnostics]) == ([], ["judge gpt-4.1"])
+    with pytest.raises(EngineError) as lacking:
+        run("anthropic/claude-x", "anthropic/claude-y")
+    assert [each.path for each in lacking.value.diagnostics] == ["", "judge claude-y"]
+    assert all("needs an API key" in each.what for each in lacking.value.diagnostics)
+
+
+def test_who_judges_nothing_now_needs_no_key(tmp_path, monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "x")
+    (tmp_path / "t.csv").write_text("question\nHow late is it?\n")
+    with settings.context(judge="anthropic/claude-y"):
+        exams = resolve_tasks([str(tmp_path / "t.csv")], ExamOptions(metric=("judge",)))
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    done = ask_shard(exams, ScriptedEngine(answer="At six."), Shard(1, 2), log=tmp_path / "log.db")
+    assert done.answered == 1
+
+
 def proctor(*arguments):
     done = tests_commands.proctor(*arguments)
     assert done.returncode == 0, done.stderr[-2000:]
@@ -303,6 +337,15 @@ def test_dollars_are_counted_at_the_price_of_the_judge(tmp_path):
     assert allowance.usd == pytest.approx(REQUESTS * 100 * 0.01)
     with judges_through(tmp_path / "two.db", budget=allowance, prices=prices), pytest.raises(UsageError, match="costs"):
         evaluate(PREDICTIONS, exam(ScriptedEngine(function=costly, model="nobody knows")))
+
+
+def test_a_judge_whose_bill_is_not_known_as_a_whole_costs_at_least_what_is_known():
+    counts = JudgeCounts()
+    counts.count(Response(("Yes",), usage=Usage(1_000_000, 0)), Price(2, 4))
+    assert "usd_is_at_least" not in counts.as_data()
+    counts.count(Response(failure=Failure("timeout", "late"), usage=Usage(unknown_attempts=1)), Price(2, 4))
+    found = counts.as_data()
+    assert (found["usd_of_this_run"], found["usd_is_at_least"], found["failed"]) == (2.0, True, 1)
 
 
 def test_a_run_by_answers_in_order_keeps_what_judges_say(tmp_path):

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests_logged import put_many
 
 from proctor.errors import LogError
 from proctor.ir import Failure, Response
@@ -45,7 +46,7 @@ def engine(log) -> int:
 
 
 def test_what_was_put_is_found(log, engine):
-    log.put_many(engine, [(key(1), words("one")), (key(2), words("two")), (key(2, 1), words("two again"))])
+    put_many(log, engine, [(key(1), words("one")), (key(2), words("two")), (key(2, 1), words("two again"))])
     assert log.get(engine, key(2, 1)) == words("two again")
     assert log.get(engine, key(3)) is None
     assert log.get_many(engine, [key(2), key(1), key(9)]) == {key(2): words("two"), key(1): words("one")}
@@ -54,32 +55,32 @@ def test_what_was_put_is_found(log, engine):
 
 def test_engines_do_not_share_answers(log, engine):
     other = log.engine_number("other")
-    log.put_many(engine, [(key(1), words("one"))])
+    put_many(log, engine, [(key(1), words("one"))])
     assert log.get(other, key(1)) is None
     assert log.engine_number("other") == other != engine == log.engine_number("engine")
 
 
 def test_the_first_answer_stays(log, engine):
-    log.put_many(engine, [(key(1), words("first"))])
-    log.put_many(engine, [(key(1), words("second"))])
+    put_many(log, engine, [(key(1), words("first"))])
+    put_many(log, engine, [(key(1), words("second"))])
     assert log.get(engine, key(1)) == words("first")
 
 
 def test_a_failure_is_no_answer_and_gives_way_to_one(log, engine):
-    log.put_many(engine, [(key(1), failed("slow")), (key(2), failed("slow"))])
+    put_many(log, engine, [(key(1), failed("slow")), (key(2), failed("slow"))])
     assert log.get(engine, key(1)) is None
     assert log.has_many(engine, [key(1)]) == set()
     assert log.has_many(engine, [key(1)], failures=True) == {key(1)}
-    log.put_many(engine, [(key(1), failed("slower"))])
+    put_many(log, engine, [(key(1), failed("slower"))])
     assert log.get_many(engine, [key(1)], failures=True) == {key(1): failed("slower")}
-    log.put_many(engine, [(key(1), words("at last"))])
+    put_many(log, engine, [(key(1), words("at last"))])
     assert log.get_many(engine, [key(1)], failures=True) == {key(1): words("at last")}
     assert (log.stats().responses, log.stats().failures) == (1, 1)
 
 
 def test_a_late_failure_does_not_hide_an_answer(log, engine):
-    log.put_many(engine, [(key(1), words("answer"))])
-    log.put_many(engine, [(key(1), failed("late"))])
+    put_many(log, engine, [(key(1), words("answer"))])
+    put_many(log, engine, [(key(1), failed("late"))])
     assert log.get_many(engine, [key(1)], failures=True) == {key(1): words("answer")}
 
 
@@ -90,7 +91,7 @@ def test_it_behaves_like_a_dict_that_keeps_the_first(tmp_path_factory, entries, 
     with ResponseLog(tmp_path_factory.mktemp("log") / "log.db") as log:
         engine = log.engine_number("engine")
         for number, repeat, text in entries:
-            log.put_many(engine, [(key(number, repeat), words(text))])
+            put_many(log, engine, [(key(number, repeat), words(text))])
             expected.setdefault(key(number, repeat), words(text))
         everything = [key(number, repeat) for number in range(701) for repeat in range(size)]
         found = log.get_many(engine, everything)
@@ -100,7 +101,7 @@ def test_it_behaves_like_a_dict_that_keeps_the_first(tmp_path_factory, entries, 
 
 def test_it_is_still_there_after_closing(tmp_path):
     with ResponseLog(tmp_path / "log.db") as log:
-        log.put_many(log.engine_number("engine"), [(key(1), words("one"))])
+        put_many(log, log.engine_number("engine"), [(key(1), words("one"))])
     with ResponseLog(tmp_path / "log.db", read_only=True) as log:
         assert log.get(log.engine_number("engine"), key(1)) == words("one")
         assert log.check() == []
@@ -124,7 +125,7 @@ def test_a_log_in_the_cache_is_moved_once_with_everything_in_it_and_said(monkeyp
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     old, new = tmp_path / "cache" / "proctor" / "responses.db", tmp_path / "data" / "proctor" / "log" / "responses.db"
     with ResponseLog(old) as log:
-        log.put_many(log.engine_number("engine"), [(key(1), words("one"))])
+        put_many(log, log.engine_number("engine"), [(key(1), words("one"))])
         assert default_log_path() == new  # somebody has it open
         assert old.exists()
     with ResponseLog() as log:
@@ -148,7 +149,7 @@ def test_what_is_not_a_log_stays_in_the_cache(monkeypatch, tmp_path):
 
 
 def test_threads_share_one_log(log, engine):
-    log.put_many(engine, [(key(number), words(str(number))) for number in range(1000)])
+    put_many(log, engine, [(key(number), words(str(number))) for number in range(1000)])
     wrong = []
 
     def look(start: int) -> None:
@@ -243,7 +244,7 @@ def test_a_damaged_log_is_an_error_that_says_what_to_do(tmp_path):
     path = tmp_path / "log.db"
     with ResponseLog(path) as log:
         engine = log.engine_number("engine")
-        log.put_many(engine, [(key(number), words("x" * 100)) for number in range(2000)])
+        put_many(log, engine, [(key(number), words("x" * 100)) for number in range(2000)])
     with path.open("r+b") as file:
         file.seek(8192)
         file.write(os.urandom(path.stat().st_size - 8192))
@@ -255,11 +256,11 @@ def test_a_damaged_log_is_an_error_that_says_what_to_do(tmp_path):
 def test_a_full_log_keeps_what_it_has(tmp_path):
     with ResponseLog(tmp_path / "log.db") as log:
         engine = log.engine_number("engine")
-        log.put_many(engine, [(key(1), words("kept"))])
+        put_many(log, engine, [(key(1), words("kept"))])
         pages = log._connection.execute("PRAGMA page_count").fetchone()[0]
         log._connection.execute(f"PRAGMA max_page_count = {pages + 1}")
         with pytest.raises(LogError, match="the disk is full"):
-            log.put_many(engine, [(key(number), words("y" * 100)) for number in range(2, 1000)])
+            put_many(log, engine, [(key(number), words("y" * 100)) for number in range(2, 1000)])
         assert log.get(engine, key(1)) == words("kept")
         assert log.get(engine, key(2)) is None
         assert log.check() == []
@@ -278,7 +279,7 @@ def test_a_copy_of_a_log_in_use_can_be_read(tmp_path):
     path = tmp_path / "log.db"
     with ResponseLog(path) as log:
         engine = log.engine_number("engine")
-        log.put_many(engine, [(key(1), words("one"))])
+        put_many(log, engine, [(key(1), words("one"))])
         for name in ("log.db", "log.db-wal"):
             (tmp_path / "copy").mkdir(exist_ok=True)
             shutil.copy(tmp_path / name, tmp_path / "copy" / name)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from running_fakes import ToyEngine, ToyExam, choice, question, talk
+from tests_logged import put_many
 
 from proctor.errors import LogError
 from proctor.ir import Failure, Response, Scored
@@ -44,7 +45,7 @@ def make(path: Path | str) -> dict[str, dict[Key, Response]]:
         for place, identity in enumerate(IDENTITIES):
             number = log.engine_number(identity, f"label {place}", {"model": identity})
             expected[identity] = {key(each, each % 2): response(place, each) for each in range(COUNT)}
-            log.put_many(number, expected[identity].items())
+            put_many(log, number, expected[identity].items())
         compact(log)
     return expected
 
@@ -317,7 +318,7 @@ def test_a_log_without_digests_is_read_and_asks_nothing(tmp_path):
     with ResponseLog(tmp_path / "log.db") as log:
         assert log._connection.execute("PRAGMA user_version").fetchone()[0] == SCHEMA_VERSION
         engine = log.engine_number("new engine")
-        log.put_many(engine, [(key(1), Response(("new",)))])
+        put_many(log, engine, [(key(1), Response(("new",)))])
         assert verify(log).unsealed == count  # what is written from now on has its digest
         assert salvage(log, tmp_path / "saved.db") == count + 1
     with ResponseLog(tmp_path / "saved.db") as log:

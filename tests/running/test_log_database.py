@@ -15,6 +15,7 @@ import pytest
 import tests_warm
 from running_fakes import ToyEngine, ToyExam, question
 from tests_cable import Cable
+from tests_logged import put_many
 from tests_postgres import PASSWORD, USER
 
 from proctor.errors import LogError, UsageError
@@ -99,9 +100,9 @@ def test_many_open_a_new_database_at_once(postgres):
 
 def test_answers_go_from_a_file_to_a_database_and_back(postgres, tmp_path):
     with ResponseLog(tmp_path / "log.db") as file, ResponseLog(postgres.address()) as database:
-        file.put_many(file.engine_number("e", "m", {"model": "m"}), [(key(1), Response(("one",)))])
+        put_many(file, file.engine_number("e", "m", {"model": "m"}), [(key(1), Response(("one",)))])
         assert merge(database, file).new == 1
-        database.put_many(database.engine_number("e"), [(key(2), Response(("two",)))])
+        put_many(database, database.engine_number("e"), [(key(2), Response(("two",)))])
         assert (merge(file, database).new, merge(file, database).known) == (1, 2)
         assert file.get(file.engine_number("e"), key(2)) == Response(("two",))
 

@@ -8,6 +8,7 @@ import os
 
 import pyarrow.parquet as pq
 import pytest
+from tests_logged import put_many
 
 from proctor.errors import LogError, UsageError
 from proctor.ir import Failure, Response, Scored, Timing, Usage
@@ -29,8 +30,8 @@ FAILED = Response(failure=Failure("timeout", "too slow"))
 def log(log_place):
     with ResponseLog(log_place) as opened:
         first = opened.engine_number("aaaa", "small", {"model": "small"})
-        opened.put_many(first, [(key(1), TEXT), (key(2), SCORED), (key(2, 1), TEXT), (key(3), FAILED)])
-        opened.put_many(opened.engine_number("bbbb", "large"), [(key(1), TEXT)])
+        put_many(opened, first, [(key(1), TEXT), (key(2), SCORED), (key(2, 1), TEXT), (key(3), FAILED)])
+        put_many(opened, opened.engine_number("bbbb", "large"), [(key(1), TEXT)])
         yield opened
 
 
@@ -95,7 +96,7 @@ def test_removal_by_engine_age_and_kind(log):
 
 def test_removed_entries_give_their_space_back(log):
     number = log.engine_number("aaaa")
-    log.put_many(number, [(key(place), Response((os.urandom(200).hex(),))) for place in range(100, 3000)])
+    put_many(log, number, [(key(place), Response((os.urandom(200).hex(),))) for place in range(100, 3000)])
     collect(log)
     assert compact(log) > 500_000
     assert log.check() == []
@@ -139,7 +140,7 @@ def test_what_can_be_read_of_a_damaged_file_is_saved(tmp_path):
     count = 20_000
     with ResponseLog(path) as log:
         engine = log.engine_number("engine", "label")
-        log.put_many(engine, [(key(number), Response((f"{number} " * 20,))) for number in range(count)])
+        put_many(log, engine, [(key(number), Response((f"{number} " * 20,))) for number in range(count)])
         compact(log)
     size = path.stat().st_size
     with path.open("r+b") as file:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests_logged import put_many
 
 from proctor.cli.__main__ import main
 from proctor.engines.engine_registry import make_engine
@@ -108,8 +109,8 @@ def test_answers_of_earlier_logs_are_found(tmp_path, spelled):
     with ResponseLog(tmp_path / "log.db") as log:
         old = log.engine_number(content_key("engine", "open_ai_engine", values), "m", values)
         apart = log.engine_number("other", "m", {**values, "temperature": 0.5})
-        log.put_many(old, [(Key.of(request.key), Response(texts=("4",)))])
-        log.put_many(apart, [(Key.of(request.key, 1), Response(texts=("5",)))])
+        put_many(log, old, [(Key.of(request.key), Response(texts=("4",)))])
+        put_many(log, apart, [(Key.of(request.key, 1), Response(texts=("5",)))])
         number = log.engine_number(engine.identity, "m", engine.identity_values())
         log.also_read(number, engine.is_model_of)
         keys = [Key.of(request.key), Key.of(request.key, 1)]

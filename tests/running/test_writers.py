@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 import pytest
+from tests_logged import put_many
 
 from proctor import state
 from proctor.cli.__main__ import main
@@ -34,7 +35,7 @@ def as_user(tmp_path, monkeypatch):
 
 def filed(path=None, response=ANSWER):
     with ResponseLog(path) as log:
-        log.put_many(log.engine_number("engine"), [(KEY, response)])
+        put_many(log, log.engine_number("engine"), [(KEY, response)])
         return log.path
 
 
@@ -92,7 +93,7 @@ def test_one_s_own_answer_takes_the_place_of_one_that_is_not_used(as_user, tmp_p
     with ResponseLog() as log:
         engine = log.engine_number("engine")
         assert log.has_many(engine, [KEY]) == set()
-        log.put_many(engine, [(KEY, own)])
+        put_many(log, engine, [(KEY, own)])
         assert verify(log).writers == (mine.hex(),)
     assert found() == (own, [])
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from proctor.runs.compare_runs import compare_runs, compare_with, evidence_of
 from proctor.runs.exam_comparison import ExamComparison
 from proctor.runs.sample_index import SampleIndex
-from proctor.statistics.paired_tests import BoundedTest, MeanTest, SharesTest, SignTest, signs_of
 
 
 def compare_exams(*exams, **more):
@@ -137,22 +136,3 @@ def test_the_record_says_what_the_terminal_says(tmp_path):
     assert json.loads(json.dumps(record)) == record | {"notes": list(record["notes"])}
     assert (record["decision"], record["verdict"], record["sentence"]) == ("undecided", "passed", found.sentence())
     assert (record["detectable"], found.shows_nothing) == (None, True)
-
-
-@given(st.integers(0, 12), st.integers(0, 12), st.integers(1, 12), st.integers(0, 6))
-def test_bounds_hold_what_they_bound(won, lost, equal, missing):
-    pairs = won + lost + equal
-    least, most = SharesTest(won, lost + missing, pairs + missing), SharesTest(won + missing, lost, pairs + missing)
-    found = BoundedTest(SharesTest(won, lost, pairs), least, most)
-    low, high = found.interval(0.95)
-    assert (low > 0 or high < 0) == (found.p_value < 0.05)
-    signs = signs_of(found, 0.95)
-    assert (signs in ((1, 1), (-1, -1))) == (found.p_value < 0.05)
-
-
-def test_how_many_pairs_are_needed_is_known_to_each_test():
-    mean = MeanTest(0.1, 0.1, 99, 100)
-    needed = mean.needed(0.95)
-    assert MeanTest(0.1, 0.1 * (100 / needed) ** 0.5, 99, 100).detectable(0.95) == pytest.approx(0.1)
-    assert SignTest(0.25, 3).needed(0.95) == 6
-    assert SignTest(0.0, 3).needed(0.95) == MeanTest(0.0, 0.1, 9, 10).needed(0.95) == float("inf")

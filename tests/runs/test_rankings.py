@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 
 import numpy as np
-import pytest
 
 from proctor.runs.compare_runs import compare_with, corrected, evidence_of
 from proctor.runs.rankings import with_places
 from proctor.runs.sample_index import SampleIndex
-from proctor.statistics.paired_shares import mcnemar_p
-from proctor.statistics.rank_sets import level_of_pairs, places_of
 
 
 def compare_exams(*exams, **more):
@@ -84,37 +81,3 @@ def test_questions_of_one_text_count_as_one(tmp_path):
     clustered = [[compare_exams(first, "e", other, "e", clusters="text")] for other in others]
     alone, together = ([row.places for (row,) in with_places(corrected(each))] for each in (plain, clustered))
     assert (alone, together) == ([(2, 3), (2, 3)], [(1, 3), (1, 3)])
-
-
-@pytest.mark.parametrize("models", [2, 5, 20])
-def test_equal_models_are_seldom_told_apart(models):
-    """`benchmarks/rank_sets.py` measures it for 2 to 60 models; here is a hundred of each."""
-    wrong, runs = 0, 100
-    for run in range(runs):
-        stream = np.random.default_rng([models, run])
-        ease = stream.normal(0.5, 1.5, 80)
-        scores = (stream.random((models, 80)) < 1 / (1 + np.exp(-ease))).astype(float)
-        level = level_of_pairs(scores)
-        places = places_of(models, lambda one, two, scores=scores, level=level: sign(scores, one, two, level))
-        wrong += any(place != (1, models) for place in places)
-    assert wrong / runs <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
-
-
-def sign(scores, one, two, level):
-    won, lost = int((scores[two] > scores[one]).sum()), int((scores[two] < scores[one]).sum())
-    return (won > lost) - (won < lost) if mcnemar_p(won, lost) < level else 0
-
-
-def test_the_level_of_two_models_is_the_level_and_of_many_lies_above_bonferronis():
-    stream = np.random.default_rng(5)
-    ease = stream.normal(0.5, 1.5, 300)
-    scores = (stream.random((20, 300)) < 1 / (1 + np.exp(-ease))).astype(float)
-    assert level_of_pairs(scores[:2]) == pytest.approx(0.05, abs=0.006)
-    assert 0.05 / 190 < level_of_pairs(scores) < 0.05 / 10
-    assert level_of_pairs(np.ones((3, 50))) == pytest.approx(0.05 / 3)
-    assert level_of_pairs(scores[:3, :1]) == pytest.approx(0.05 / 3)
-
-
-def test_ranks_by_hand():
-    signs = {(0, 1): 1, (0, 2): 0, (1, 2): -1}
-    assert places_of(3, lambda one, two: signs[one, two]) == [(2, 3), (1, 1), (2, 3)]

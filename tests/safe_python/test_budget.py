@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from proctor.safe_python import budget
+from proctor.safe_python import budget, text
 from proctor.safe_python.budget import MAX_BITS, MAX_ITEMS, MAX_STEPS, MAX_TEXT, Budget, ExhaustedError, RefusalError
 from proctor.safe_python.containers import consume
 from proctor.safe_python.files import TextFile
@@ -111,3 +111,20 @@ def test_lines_of_a_file_are_read_once():
     assert list(file) == ["three\n", "four"]
     assert (file.read(), file.readline(), file.readlines()) == ("", "", [])
     assert TextFile("a.txt", "one\ntwo").readlines() == ["one\n", "two"]
+
+
+@pytest.mark.parametrize(
+    "layout, is_refused", [("%Y-%m", False), ("%1000d", False), ("%1001d", True), ("%9999999999d", True)]
+)
+def test_a_wide_field_of_a_date_is_refused(monkeypatch, layout, is_refused):
+    monkeypatch.setattr(text, "MAX_WIDTH", 1000)
+    if not is_refused:
+        text.check_layout(layout)
+        return
+    with pytest.raises(ExhaustedError, match="formats with a width of more than 1,000"):
+        text.check_layout(layout)
+
+
+def test_widths_are_added_up():
+    assert text._check_widths(["3", "40"]) == 43
+    assert text._check_widths([]) == 0

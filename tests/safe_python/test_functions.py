@@ -104,3 +104,22 @@ def test_dates_of_rows_have_a_text():
     assert compile_expression("str(d) + d.strftime('%Y') + f'{d:%m}'")({"d": date(2026, 1, 2)}) == "2026-01-02202601"
     with pytest.raises(DataError, match="width"):
         compile_expression("d.strftime('%999999999Y')")({"d": date(2026, 1, 2)})
+
+
+def test_any_and_all_count_every_item_and_stop_at_the_first_that_decides():
+    row = {"l": [0] * 900_000, "one": [1, *[0] * 900_000]}
+    assert [compile_expression(each)(row) for each in ("any(l)", "all(one[:1])", "any(one[:2])", "all([])", "any([])")] == [
+        False, True, True, True, False
+    ]  # fmt: skip
+    with pytest.raises(DataError, match="steps"):
+        compile_expression("[any(l), any(l)]")(row)
+
+
+@pytest.mark.parametrize(
+    "call", ["expandtabs()", "expandtabs(3)", "expandtabs(tabsize=2)", "expandtabs(0)", "expandtabs(-1)"]
+)
+def test_tabs_become_as_many_spaces_as_in_python(call):
+    text = "a\tbc\t\td"
+    assert compile_expression(f"t.{call}")({"t": text}) == eval(f"text.{call}")
+    with pytest.raises(DataError, match="text of more than"):
+        compile_expression("t.expandtabs(10 ** 9)")({"t": text})

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.scoring.scores import Score, interval_of_mean, mean_score
+from proctor.scoring.columns import ABSENT, ConstantColumn, SparseColumn
+from proctor.scoring.scores import Score, comparable, in_one_unit, interval_of_mean, mean_score
 from proctor.statistics.intervals import wilson
 
 SHARES = st.lists(st.tuples(st.integers(0, 20), st.integers(20, 60)), min_size=1, max_size=6)
@@ -51,3 +52,46 @@ def test_it_holds_the_truth_as_often_as_it_says():
 def test_scores_of_one_unit_are_averaged_to_the_last_bit(values):
     mean = mean_score([Score("accuracy", value, unit="percent") for value in values], "mean")
     assert mean == Score("mean", sum(values) / len(values), unit="percent")
+
+
+@pytest.mark.parametrize(
+    "value, number",
+    [(1, 1.0), (0.5, 0.5), (True, None), (math.nan, None), (math.inf, None), ("1", None), ([1.0], None), (None, None)],
+)
+def test_a_score_has_a_number_where_its_value_is_a_finite_one(value, number):
+    assert Score("a", value).number == number
+
+
+def test_shares_and_percentages_become_shares_and_what_is_raw_does_not():
+    share, percent, raw = (
+        Score("a", 0.5, 0.25, 0.75, unit="share"),
+        Score("b", 50.0, 25.0, None, unit="percent"),
+        Score("c", 5.0),
+    )
+    assert [each.as_share(50.0) for each in (share, percent, raw)] == [50.0, 0.5, None]
+    assert [comparable(share, percent), comparable(share, raw), comparable(raw, raw)] == [True, False, True]
+    assert in_one_unit([share, percent]) == [share, Score("b", 0.5, 0.25, None, unit="share")]
+    assert in_one_unit([percent, percent]) == [percent, percent]
+    assert in_one_unit([share, percent, raw]) == [share, percent, raw]
+    both = mean_score([share, Score("b", 100.0, 50.0, 100.0, unit="percent")], "mean")
+    assert (both.name, both.value, both.unit) == ("mean", 0.75, "share")
+    assert (both.low, both.high) == pytest.approx((0.75 - math.hypot(0.25, 0.5) / 2, 0.75 + 0.25 / 2))
+    mixed = mean_score([share, raw], "mean")
+    assert (mixed.value, mixed.unit, mixed.low, mixed.high) == (2.75, "raw", None, None)
+
+
+@pytest.mark.parametrize("column", [ConstantColumn("x", 3), SparseColumn({0: "x", 1: "x", 2: "x"}, 3)])
+def test_columns_are_cut_and_have_ends_as_lists_have(column):
+    assert list(column) == list(column[:]) == ["x"] * 3
+    assert (len(column[1:]), list(column[::2]), column[-3], column[2]) == (2, ["x", "x"], "x", "x")
+    for place in (3, -4):
+        with pytest.raises(IndexError):
+            column[place]
+
+
+def test_an_instance_that_has_no_score_is_told_apart_from_one_without_a_value():
+    column = SparseColumn({1: None}, 3)
+    assert list(column) == [ABSENT, None, ABSENT]
+    assert column[-2] is None
+    assert repr(ABSENT) == "ABSENT"
+    assert list(SparseColumn({1: 5}, 2, missing=0)) == [0, 5]

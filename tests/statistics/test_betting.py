@@ -143,3 +143,29 @@ def test_a_confidence_sequence_costs_at_most_three_quarters_of_a_width(share, co
         ratios.append((high - low) / (once.high - once.low))
     # An interval that holds at every look is wider than Wilson's, which holds at one.
     assert 1.3 < np.mean(ratios) < 1.75
+
+
+def test_a_sequence_bets_as_it_always_did():
+    """Bounds were recorded: another stake or grid would be as true, and another number."""
+    scores = [1, 0, 1, 1, None, 0.5, 1, 1, 0, 1] * 3
+    assert mean_interval(scores, 60) == pytest.approx((0.44575, 0.875))
+    assert mean_interval(scores[:12], 60, 0.9) == pytest.approx((0.2496, 56.5 / 60))
+    assert mean_interval([1.0] * 30, 60) == pytest.approx((0.8775, 1.0))
+    assert mean_interval([0.0] * 30, 60) == pytest.approx((0.0, 0.1225))
+    sequence = ConfidenceSequence(60)
+    for score in scores:
+        sequence.add(score)
+    assert (sequence.bounds(), sequence.count) == (pytest.approx((0.445, 0.875)), 30)
+
+
+def test_where_no_mean_of_the_grid_is_left_the_bounds_are_its_neighbours():
+    sequence = ConfidenceSequence(20_000, low=0.1, high=0.9)
+    sequence._up.highest = np.where(sequence.means < 0.5, 99.0, 0.0)
+    sequence._down.highest = np.where(sequence.means >= 0.499, 99.0, 0.0)
+    low, high = sequence.bounds()
+    assert (low, high) == (pytest.approx(0.496), pytest.approx(0.5))
+    sequence._up.highest = np.zeros(201)
+    sequence._down.highest = np.full(201, 99.0)
+    assert sequence.bounds() == (pytest.approx(0.1), pytest.approx(0.104))
+    sequence._up.highest = np.full(201, 99.0)
+    assert sequence.bounds() == (pytest.approx(0.9), pytest.approx(0.9))

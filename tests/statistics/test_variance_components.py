@@ -154,3 +154,29 @@ def test_the_interval_over_wordings_is_never_narrower_than_that_of_questions():
     one = np.tile([1.0, 0.0, 0.0, 0.0], 10)
     found = components_of(np.array([one, np.roll(one, 1)]), {"template": ["a", "b"]}, whole=1.0)  # never both right
     assert found.low <= found.naive_low < found.naive_high <= found.high
+
+
+def test_the_parts_of_a_small_grid_with_pairs_of_questions_are_those_that_were_recorded():
+    stream, t, d = np.random.default_rng(3), np.repeat(np.arange(3), 2), np.tile(np.arange(2), 3)
+    scores = 0.5 + stream.normal(0, 0.2, 3)[t][:, None] + stream.normal(0, 0.1, 2)[d][:, None]
+    scores = np.clip(scores + stream.normal(0, 0.3, 24) + stream.normal(0, 0.2, (6, 24)), 0, 1).round(2)
+    factors, pairs = {"template": t.tolist(), "demos": d.tolist()}, [place // 2 for place in range(24)]
+    alone, together = (components_of(scores, factors, whole=1.0, clusters=each) for each in (None, pairs))
+    assert [each.name for each in together.parts] == [
+        "template", "demos", COMBINATIONS, "cluster", QUESTION, "template by question", "demos by question", REST
+    ]  # fmt: skip
+    near = {"abs": 2e-5}
+    assert (alone.mean, alone.error, together.error) == pytest.approx((0.480694, 0.189818, 0.191627), **near)
+    assert (alone.naive_low, alone.naive_high) == pytest.approx((0.392201, 0.569188), **near)
+    assert (together.naive_low, together.naive_high) == pytest.approx((0.353479, 0.618128), **near)
+    cluster, question, by_template = together.parts[3:6]
+    assert (cluster.variance, cluster.low, cluster.high, cluster.share, cluster.averaged) == pytest.approx(
+        (0.015878, 0.0, 0.071442, 0.036033, 12.0), **near
+    )
+    assert (question.variance, question.high, question.share) == pytest.approx((0.021722, 0.051062, 0.024647), **near)
+    assert (by_template.low, by_template.high, by_template.averaged) == pytest.approx((0.0, 0.023718, 72.0), **near)
+    [rest] = [each for each in alone.parts if each.name == REST]
+    assert (rest.variance, rest.low, rest.high, rest.share) == pytest.approx(
+        (0.022411, 0.014283, 0.040199, 0.004319), **near
+    )
+    assert sum(each.share for each in together.parts) == pytest.approx(1.0)

@@ -90,3 +90,20 @@ def test_two_levels_say_nothing_of_others_and_the_interval_is_for_them():
     assert found.over[2] - found.over[1] < 0.2  # as draws of many levels they would make it the whole scale
     assert few_of(lopsided) == "demos (2)"
     assert few_of({"template": ["a", "b"], "format": ["x", "x"]}) == ""
+
+
+def test_a_small_part_is_told_as_it_was_recorded():
+    """Other draws would be as true, and other numbers: the same run gives the same ones."""
+    part = _part(_grid(8, 40), 0.5)
+    graded = np.where(np.isnan(part), part, part * np.random.default_rng(4).random(part.shape))
+    plain, shares = modelled(part, {"family": list("aabbccdd")}), modelled(graded, {})
+    near = {"abs": 5e-4}
+    assert plain.wordings[0] == pytest.approx((0.68303, 0.54905, 0.81237), **near)
+    assert plain.mean == pytest.approx((0.47310, 0.41412, 0.52416), **near)
+    assert (plain.over[1:], plain.alone[1:]) == (
+        pytest.approx((0.31750, 0.62870), **near), pytest.approx((0.38378, 0.56241), **near)
+    )  # fmt: skip
+    assert (plain.error, shares.error) == (pytest.approx(0.07386, **near), pytest.approx(0.03079, **near))
+    assert plain.quantiles[0.0] == pytest.approx((0.20634, 0.0, 0.45540), **near)
+    assert shares.wordings[7] == pytest.approx((0.26233, 0.19028, 0.34913), **near)
+    assert shares.mean == pytest.approx((0.24115, 0.20416, 0.27974), **near)

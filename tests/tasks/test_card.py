@@ -5,6 +5,7 @@ import pytest
 from proctor.artifacts import LocalCatalog, builtin_catalog, fetch_artifact
 from proctor.data.field_operators import Rename
 from proctor.data.loaders import LoadFromDictionary
+from proctor.data.operator import SequentialOperator
 from proctor.errors import DataError, ValidationError
 from proctor.tasks.card import TaskCard
 from proctor.tasks.task import Task
@@ -26,7 +27,7 @@ def card(**fields):
 
 def test_a_card_turns_rows_into_the_fields_of_its_task():
     made = card()
-    rows = made.standardized(made.rows())
+    rows = SequentialOperator(steps=made.preprocess_steps or [])(made.rows())
     assert rows["test"].peek() == {"label": "x", "data_classification_policy": ["proprietary"], "text": "a"}
     assert made.task(rows)["test"].peek()["input_fields"] == {"text": "a"}
 
@@ -97,7 +98,7 @@ def test_all_of_the_built_in_catalog_builds_and_comes_out_as_it_went_in(kind):
 def test_cards_fit_real_data(name, hub_dir, monkeypatch):
     monkeypatch.setenv("PROCTOR_HUB_DIR", str(hub_dir))
     made = fetch_artifact(name)
-    instances = made.task(made.standardized(made.rows()))
+    instances = made.task(SequentialOperator(steps=made.preprocess_steps or [])(made.rows()))
     splits = {
         split: sum(1 for _ in stream.take(50)) for split, stream in instances.items() if split in ("test", "validation")
     }

@@ -1,8 +1,6 @@
 """Notes and thumbs on answers: kept in the run folder, shown wherever the answer is, sent only with the token."""
 
 import json
-import subprocess
-import sys
 from urllib.parse import urlencode
 
 import pytest
@@ -10,7 +8,6 @@ from starlette.testclient import TestClient
 from tests_web_support import NASTY, sample, write_run
 
 from proctor.cli.__main__ import main
-from proctor.errors import UsageError
 from proctor.runs.answer_labels import answers_of
 from proctor.runs.answer_notes import NOTES, Note, add_note, notes_of
 from proctor.runs.sample_lines import answer_key
@@ -66,19 +63,6 @@ def test_a_note_stays_with_the_answer_when_it_is_graded_again(tmp_path):
     (run / "samples.jsonl").write_text("".join(json.dumps(each) + "\n" for each in changed))
     assert [bool(notes_of(run).get(answer_key(each))) for each in changed] == [True, False]
     assert set(notes_of(run)) <= set(answers_of(load_run(run), "capitals").keys)  # the key that labels have
-
-
-def test_the_last_note_of_each_person_counts_and_an_empty_one_takes_it_back(tmp_path):
-    for thumb, text, who in (("up", "a", "Ann"), ("down", "b", "Bob"), ("", "c", "Ann"), ("", "", "Bob")):
-        add_note(tmp_path, "a-1", Note(thumb, text, who))
-    assert [(each.thumb, each.text, each.who) for each in notes_of(tmp_path)["a-1"]] == [("", "c", "Ann")]
-
-
-@pytest.mark.parametrize("note", [Note("sideways", ""), Note("", "x" * 2001), Note("", "", "x" * 101)])
-def test_what_is_no_note_is_refused(tmp_path, note):
-    with pytest.raises(UsageError):
-        add_note(tmp_path, "a-1", note)
-    assert not list(tmp_path.iterdir())
 
 
 def test_files_of_strangers_are_neither_followed_nor_believed(tmp_path):
@@ -159,22 +143,3 @@ def test_notes_are_never_markup(client, ids):
         text = client.get(page).text
         assert "<script>alert" not in text
         assert "\u202e" not in text
-
-
-def test_notes_of_several_processes_stand_one_after_the_other(tmp_path):
-    """Each begins to write where the other one ended meanwhile."""
-    program = (
-        "import sys; from pathlib import Path; from proctor.runs.answer_notes import *\n"
-        "for n in range(200): add_note(Path(sys.argv[1]), f'{sys.argv[2]}{n}', Note('up', 'x' * 300))"
-    )
-    command = [sys.executable, "-c", program, str(tmp_path)]
-    both = [subprocess.Popen([*command, name]) for name in "ab"]
-    assert [each.wait() for each in both] == [0, 0]
-    assert len(notes_of(tmp_path)) == 400
-
-
-def test_a_note_that_nobody_would_read_again_is_refused(tmp_path):
-    (tmp_path / NOTES).write_bytes(b"\n" * ((16 << 20) - 10))
-    with pytest.raises(UsageError, match="takes no more"):
-        add_note(tmp_path, "a", Note("up", "much"))
-    assert (tmp_path / NOTES).stat().st_size == (16 << 20) - 10

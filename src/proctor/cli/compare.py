@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,11 +16,8 @@ from proctor.errors import UsageError
 from proctor.running.sweeps import is_sweep
 
 if TYPE_CHECKING:
+    from proctor.exchange.run_comparison import RunComparison
     from proctor.runs.exam_comparison import ExamComparison
-    from proctor.runs.sample_index import SampleIndex
-
-_Found = list[tuple[str, str, list["ExamComparison"]]]
-"""Names of the baseline and of a run, as the user wrote them, and their comparisons."""
 
 
 @click.command("compare", cls=WalledCommand)
@@ -65,6 +62,7 @@ def command(
     """
     from proctor.cli.console import console
     from proctor.cli.json_output import print_json
+    from proctor.exchange.run_comparison import compared
     from proctor.runs.stored_run import is_run, load_run, runs_in
 
     if not others:
@@ -80,7 +78,7 @@ def command(
         if labels:
             raise UsageError("--labels is for runs, and these are sweeps", hint="leave it out")
         return compare_sweeps((baseline, *others), clusters, fail_if_worse=fail_if_worse, as_json=as_json)
-    found = compared(baseline, others, clusters, labels)
+    found = compared((baseline, *others), clusters, labels, read_run)
     if as_json:
         records = [{"run": run, "baseline": base, **row.record(run)} for base, run, rows in found for row in rows]
         print_json(records, indent=2)
@@ -93,111 +91,7 @@ def command(
     return DONE if all(row.is_compared for _, _, rows in found for row in rows) else FAILURES
 
 
-def compared(baseline: str, others: Sequence[str], clusters: str | None, labels: Sequence[Path] = ()) -> _Found:
-    """Return the comparisons of runs with a baseline, corrected for their number, with the places that each may hold.
-
-    Args:
-        baseline, others: The runs, as a user named them.
-        clusters: The field whose values say which instances belong together.
-        labels: Files of what people say of the answers; without them, those that are kept.
-
-    Raises:
-        UsageError: A run has no samples, or shares nothing with the baseline.
-    """
-    from tempfile import TemporaryDirectory
-
-    from proctor.runs.answer_labels import read_labels
-    from proctor.runs.compare_runs import corrected
-    from proctor.runs.rankings import with_places
-
-    with TemporaryDirectory(prefix="proctor-") as folder:
-        opened = _opened((baseline, *others), Path(folder))
-        if labels:
-            given = read_labels(labels)
-            for each in opened:
-                each.samples.labels = given
-        found = _compared(opened, clusters)
-    fixed = with_places(corrected([rows for _, _, rows in found]))
-    return [(mine, theirs, rows) for (mine, theirs, _), rows in zip(found, fixed, strict=True)]
-
-
-class _Opened(NamedTuple):
-    """A run under the name that the user gave it, and the exam of it that is meant; empty where all are."""
-
-    name: str
-    samples: SampleIndex
-    exam: str
-
-
-def _opened(names: Sequence[str], folder: Path) -> list[_Opened]:
-    """Return runs with their indexes; files that others wrote become run folders in a folder."""
-    from proctor.exchange.foreign_runs import write_foreign
-    from proctor.exchange.readers import observed
-
-    read = {name: observed(name) for name in names if _is_foreign(name)}
-    places = {name: folder / str(place) for place, name in enumerate(read)}
-    ours = next((name for name in names if name not in read), None)
-    known = [] if not read else next(iter(read.values())) if ours is None else observed(ours)
-    for name, exams in read.items():
-        write_foreign(exams, places[name], [] if exams is known else known)
-    return [_Opened(name, *_index(str(places.get(name, name)), folder if name in places else None)) for name in names]
-
-
-def _is_foreign(name: str) -> bool:
-    """Whether a place is a file, or a folder of files, that another system wrote."""
-    from proctor.runs.stored_run import find_runs
-
-    path = Path(name) if Path(name).exists() else Path(name.partition("::")[0])
-    if path.is_file() or not path.is_dir():
-        return path.is_file()
-    return not any(find_runs(path)) and any(each.suffix in (".json", ".jsonl", ".eval") for each in path.rglob("*.*"))
-
-
-def _compared(opened: Sequence[_Opened], clusters: str | None) -> _Found:
-    from proctor.dialects.run_file import exam_of_run
-    from proctor.runs.compare_runs import evidence_of
-    from proctor.runs.pairs import matched_exams
-
-    (baseline, first, exam), *others = opened
-    found: _Found = []
-    for name, second, other in others:
-        pairs = [(exam, other)] if exam and other else matched_exams(first, second)
-        pairs = [pair for pair in pairs if exam in ("", pair[0]) and other in ("", pair[1])]
-        if not pairs:
-            raise _nothing_shared(baseline, first, name, second)
-        rows = [evidence_of(first, one, second, two, exam_of_run, clusters) for one, two in pairs]
-        found.append((baseline, name, rows))
-    return found
-
-
-def _nothing_shared(baseline: str, first: SampleIndex, name: str, second: SampleIndex) -> UsageError:
-    return UsageError(
-        "the runs share no exam, and no two of their exams ask about the same instances",
-        why=f"{baseline} has {', '.join(first.exams()) or 'none'}; {name} has {', '.join(second.exams()) or 'none'}",
-        hint="FOLDER::EXAM FOLDER::EXAM compares two exams whatever their names",
-    )
-
-
-def _index(name: str, beside: Path | None = None) -> tuple[SampleIndex, str]:
-    """Return the index of a run, kept in a folder or the cache, and the exam that is meant; empty where all are."""
-    from proctor.errors import did_you_mean
-    from proctor.runs.sample_index import SampleIndex
-
-    folder, _, exam = (name, "", "") if Path(name).is_dir() else name.partition("::")
-    path = Path(folder)
-    run = read_run(path)
-    if run.samples is None:
-        raise UsageError(f"{path} has no samples.jsonl", hint="a run with --log-samples writes it when it ends")
-    place = beside and beside / f"{path.name}.db"
-    index = SampleIndex.of_run(run.samples, run.results, run.spec, place)
-    index.build()
-    if exam and exam not in index.exams():
-        hint = did_you_mean(exam, index.exams()) or f"its exams are {', '.join(index.exams())}"
-        raise UsageError(f"{path} has no exam '{exam}'", hint=hint)
-    return index, exam
-
-
-def _verdict(found: _Found) -> int:
+def _verdict(found: Sequence[RunComparison]) -> int:
     """Say which runs are worse, or may be, in the words of ``proctor gate``; return the exit code."""
     verdicts = [(run, row) for _, run, rows in found for row in rows]
     for run, row in verdicts:
@@ -224,7 +118,7 @@ _WIDTH = 60
 """Columns: as wide as a terminal beside an editor; longer names of folders and exams are folded."""
 
 
-def _lines(found: _Found) -> Iterator[str]:
+def _lines(found: Sequence[RunComparison]) -> Iterator[str]:
     from proctor.terminal_text import printable
 
     letters = {name: letter for letter, name in zip(_LETTERS, dict.fromkeys(run for _, run, _ in found), strict=False)}
@@ -273,7 +167,7 @@ def _block(row: ExamComparison, letter: str) -> Iterator[str]:
         yield from _folded(printable(note), "  ")
 
 
-def _ranking(found: _Found, letters: dict[str, str]) -> Iterator[str]:
+def _ranking(found: Sequence[RunComparison], letters: dict[str, str]) -> Iterator[str]:
     """Yield the places that the runs may hold, exam by exam."""
     from proctor.terminal_text import printable
 

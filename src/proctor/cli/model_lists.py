@@ -159,11 +159,11 @@ def _are_wordings(result: RunResult) -> bool:
 
 def sentences(named: Sequence[tuple[str, str]], of: str = "") -> Iterator[str]:
     """Yield what is decided between the first of some runs, or exams of runs (``RUN::EXAM``), and each other."""
-    from proctor.cli.compare import compared
+    from proctor.exchange.run_comparison import compare
 
-    (first, base), *others = named
+    (first, _), *others = named
     try:
-        found = compared(base, [place for _, place in others], None)
+        found = compare(*(place for _, place in named))
     except ProctorError as error:
         say(f"note: not compared: {error.diagnostics[0].what}")
         return

@@ -23,7 +23,7 @@ from proctor.runs.stored_run import is_run
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from proctor.running.planning import Estimate, ExamPlan, RunPlan
+    from proctor.running.planning import Estimate, ExamPlan, JudgePlan, RunPlan
 
 
 @click.command("plan", cls=WalledCommand, asks=True)
@@ -147,7 +147,7 @@ def _as_data(plan: RunPlan, difference: float | None, precision: float | None) -
                 "tokens_out": {**_bounds(each.tokens_out), "most": each.most_out, "from": each.out_from},
                 "usd": None if (usd := plan.usd(each)) is None else _bounds(usd),
                 "seconds": plan.seconds(each),
-                "judges_not_counted": list(each.judges),
+                "judges": {name: judge._asdict() for name, judge in each.judges.items()},
                 "detectable": each.detectable if math.isfinite(each.detectable) else None,
                 **({} if difference is None else {"needed": _needed(plan, each, difference)}),
                 **({} if precision is None else {"questions_for_precision": _for_precision(each, precision)}),
@@ -235,13 +235,20 @@ _FROM = {
 }
 
 
+def _asked(judge: JudgePlan) -> str:
+    if judge.requests is None:
+        return "how much shows only with answers"
+    usd = "" if judge.usd is None else f", US$ {judge.usd:,.4f}"
+    requests = "1 request that reads" if judge.requests == 1 else f"{judge.requests:,} requests that read"
+    return f"about {requests} at least {judge.tokens_in:,.0f} tokens{usd}"
+
+
 def _notes(plan: RunPlan, difference: float | None) -> list[str]:
     said = [f"{each.exam}: tokens out are {_FROM[each.out_from]}" for each in plan.exams]
     for each in plan.exams:
         if each.judges:
-            said.append(
-                f"{each.exam}: what judges are asked is not counted here, and comes on top: {', '.join(each.judges)}"
-            )
+            asked = "; ".join(f"{name}, {_asked(judge)}" for name, judge in each.judges.items())
+            said.append(f"{each.exam}: judges are asked on top, if the log has no verdicts of theirs: {asked}")
         if each.cache_read:
             usd = plan.usd_saved(each)
             less = "" if usd is None else f", which makes the exam about ${usd:,.4f} cheaper"

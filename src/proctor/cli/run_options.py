@@ -46,7 +46,7 @@ def spec_of_options(options: dict[str, Any]) -> RunSpec:
     tasks = tuple(name for text in options["tasks"] for name in split_names(text))
     if not tasks:
         raise UsageError("no task is named", hint="add --tasks samples, or others that proctor ls lists")
-    given, rest = _model_of_config(options["model"]), {**options, "model": None, "tasks": ()}
+    given, rest = _model_of_config(options), {**options, "model": None, "tasks": ()}
     if given is None:
         return changed_spec(RunSpec(model=options["model"], tasks=tasks), rest)
     name, config = given
@@ -68,20 +68,21 @@ def origin_of_model(options: dict[str, Any], file: Path | None = None) -> Origin
         return Origin(
             author_of_file(file) if file else None, typed, is_config=file is not None and file.suffix == ".py"
         )
-    if (found := _model_of_config(options["model"])) is None:
+    if (found := _model_of_config(options)) is None:
         return Origin()
     return Origin(author_of_file(found[0].partition("::")[0]), typed, is_config=True)
 
 
-def _model_of_config(model: str) -> tuple[str, ModelConfig] | None:
+def _model_of_config(options: dict[str, Any]) -> tuple[str, ModelConfig] | None:
     from proctor.engines.engine_names import ENGINES
 
+    model, folders = options["model"], options.get("include_paths") or ()
     if model in ENGINES or "=" in model or model.startswith("engines."):
         return None
     from proctor.dialects.dialect import loaded
     from proctor.dialects.registry import dialects
 
-    found = next(filter(None, (loaded(each.models)(model) for each in dialects() if each.models)), None)
+    found = next(filter(None, (loaded(each.models)(model, folders) for each in dialects() if each.models)), None)
     if not found:
         return None
     from proctor.dialects.aisbench.models import model_config

@@ -263,14 +263,16 @@ class RemoteDatabase:
 
     def execute(self, query: str) -> Outcome:
         """Return the rows of a query; server errors are tried again twice."""
+        why = ""
         for attempt in range(_ATTEMPTS):
+            if attempt:
+                time.sleep(2 ** (attempt - 1))
             try:
                 return self._ask("sql", {"sql": query, "dataSourceId": self.id}), None
             except urllib.error.HTTPError as error:
-                if error.code < _SERVER_ERROR or attempt == _ATTEMPTS - 1:
-                    return None, f"HTTP Error on attempt {attempt + 1}: {error}"
+                why = f"HTTP Error on attempt {attempt + 1}: {error}"
+                if error.code < _SERVER_ERROR:
+                    break
             except (OSError, ValueError) as error:
-                if attempt == _ATTEMPTS - 1:
-                    return None, f"Error on attempt {attempt + 1}: {error}"
-            time.sleep(2**attempt)
-        return None, "Error executing SQL"
+                why = f"Error on attempt {attempt + 1}: {error}"
+        return None, why

@@ -8,13 +8,12 @@ the next.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 
 from msgspec import structs
 
 from proctor.engines.engine import Engine
 from proctor.engines.thoughts import turn_of
-from proctor.ir import Answers, Converse, Generate, Prompt, Response, Timing, Usage
+from proctor.ir import Answers, Converse, Generate, Prompt, Response, Timing, Usage, in_windows
 from proctor.ir.conversation import count_asked, next_messages
 
 WINDOW = 1024
@@ -29,11 +28,9 @@ def converse(engine: Engine, requests: Iterable[Converse], window: int = WINDOW)
         requests: Read lazily, ``window`` at a time.
         window: Conversations in flight at once.
     """
-    iterator, start = iter(requests), 0
-    while batch := list(islice(iterator, window)):
+    for start, batch in in_windows(requests, window):
         for position, response in _hold(engine, batch):
             yield start + position, response
-        start += len(batch)
 
 
 def _hold(engine: Engine, requests: Sequence[Converse]) -> Iterator[tuple[int, Response]]:

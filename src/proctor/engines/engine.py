@@ -84,6 +84,13 @@ class Engine(Predicting, Artifact):
         del address
         return ""
 
+    def check_access(self) -> None:
+        """Check that it has what asking takes (a key, an address), without asking anybody.
+
+        Raises:
+            ProctorError: It lacks something.
+        """
+
     def check_servers_by(self, check: Callable[[str], None]) -> None:
         """Have servers checked that come while it answers; ``check`` raises why one is not asked."""
 

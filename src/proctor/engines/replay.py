@@ -192,10 +192,11 @@ class _Recorded:
             self._likelihoods[content_key("pair", context, text)] = scored
 
     def _note_answers(self, prompt: Any, told: _Told) -> None:
-        output, count = told.output, len(prompt) if _is_list_of_prompts(prompt) else 0
-        if not (isinstance(output, list) and len(output) == count):
+        output = told.output
+        if not (_is_list_of_prompts(prompt) and isinstance(output, list) and len(output) == len(prompt)):
             self._by_prompt.setdefault(content_key("prompt", prompt), deque()).append(told)
             return
+        count = len(prompt)
         columns = [output, _each_of(told.thinking, count), _each_of(told.ending, count), [told.failure] * count]
         columns.append(_each_of(told.written, count))
         for each, *values in zip(prompt, *columns, strict=True):

@@ -1,6 +1,6 @@
 """The values that flow through the pipeline: frozen, slotted, without effects."""
 
-from proctor.ir.answerer import Answerer, Answers, KnownAnswerer, in_order
+from proctor.ir.answerer import Answerer, Answers, KnownAnswerer, in_order, in_windows
 from proctor.ir.decoding_values import KNOWN_DECODING, unfit_decoding
 from proctor.ir.endings import (
     FILTERED,
@@ -67,6 +67,7 @@ __all__ = [
     "Usage",
     "content_key",
     "in_order",
+    "in_windows",
     "is_cut_off",
     "is_filtered_end",
     "is_known_end",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Protocol, runtime_checkable
+from itertools import islice
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from proctor.ir.requests import Generate, Score
 from proctor.ir.responses import Failure, Response
 
+_T = TypeVar("_T")
 Answers = Iterator[tuple[int, Response]]
 """Position of a request in what was passed in, and its response; in the order in which answers arrive."""
 
@@ -43,6 +45,14 @@ class KnownAnswerer(Answerer, Protocol):
 
     def about(self, response: Response) -> Mapping[str, Any]:
         """Return facts about an answer: tokens, finish reason, model."""
+
+
+def in_windows(requests: Iterable[_T], size: int) -> Iterator[tuple[int, list[_T]]]:
+    """Cut a stream into lists, each with the position of its first request; reads no further than asked."""
+    stream, start = iter(requests), 0
+    while window := list(islice(stream, size)):
+        yield start, window
+        start += len(window)
 
 
 def in_order(answers: Iterable[tuple[int, Response]], count: int) -> list[Response]:

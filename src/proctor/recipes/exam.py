@@ -21,7 +21,7 @@ from msgspec import structs
 from proctor.effects import Author, Effect
 from proctor.effects import refusals as effects_refused
 from proctor.errors import DataError, Diagnostic, ProctorError
-from proctor.ir import Exchange, Failure, Prompt
+from proctor.ir import Exchange, Failure, KnownAnswerer, Prompt
 from proctor.ir.question import Answered, Ask, Question
 from proctor.recipes.answer_seeds import with_seeds
 from proctor.recipes.exam_parts import NEED_SCORES, Asker, Context, DemoDraw, Grader, NoDemos, Rows, ScoredGroup
@@ -230,7 +230,9 @@ class Exam:
 
     def problems(self, engine: Engine | None = None) -> list[Diagnostic]:
         """Return the problems known before anybody is asked: options, metrics, permissions, the engine."""
-        found = [*self.refused(), *self.grader.check(), *effects_refused(self.effects(), self.author, self.name)]
+        of_groups = [problem for each in self.groups if hasattr(each, "check") for problem in each.check()]
+        found = [*self.refused(), *self.grader.check(), *of_groups]
+        found += effects_refused(self.effects(), self.author, self.name)
         return found if engine is None else [*found, *_lacking(self, engine)]
 
     def suited_to(self, engine: Engine) -> Exam:
@@ -279,6 +281,19 @@ class Exam:
     def judged(self) -> list[dict[str, Any]]:
         """What the judges of the exam are asked with: whose words, their digest; nothing where no judge scores."""
         return _judged(self.definition)
+
+    @property
+    def criteria(self) -> dict[str, dict[str, str]]:
+        """What judges decide of, by score, as results have it; nothing where the scores' names say it."""
+        from proctor.scoring.judges.judged import criteria_of
+
+        return criteria_of(self.definition.scorers)
+
+    def judges(self) -> list[KnownAnswerer]:
+        """Return who is asked to judge its answers; nobody where nothing is scored."""
+        from proctor.scoring.judges.judged import judges_of
+
+        return [] if self.options.predict_only else judges_of(self.definition.scorers)
 
     def _own_definition(self) -> Definition:
         from proctor.recipes.own_definition import own_definition

@@ -102,7 +102,10 @@ class Context:
 
 
 class ScoredGroup(Protocol):
-    """A named set of exams with scores of its own, made of its exams' scores."""
+    """A named set of exams with scores of its own, made of its exams' scores.
+
+    One whose scores may be impossible says so in ``check``, as a grader does.
+    """
 
     @property
     def name(self) -> str:

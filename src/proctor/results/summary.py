@@ -14,6 +14,7 @@ from proctor.scoring.flat_scores import (
     BEHIND,
     CLUSTERS,
     COUNT,
+    CRITERIA,
     FAILED,
     NO_CLUSTER,
     NOWHERE,
@@ -51,6 +52,7 @@ class ScoreRow:
         endings: How many answers there are, and how many of them were cut off, empty, or lost in thoughts.
         alike: In what all answers are alike (``truncated``, ``empty``, ``equal``, ``option``); nothing as a rule.
         is_graded: Whether there was something to score; not where answers were only recorded.
+        criteria: What judges decide of, by the names of scores that do not say it.
     """
 
     task: str
@@ -69,6 +71,7 @@ class ScoreRow:
     endings: Mapping[str, int] = field(default_factory=dict)
     alike: Mapping[str, Any] = field(default_factory=dict)
     is_graded: bool = True
+    criteria: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def failed(self) -> int:
@@ -131,6 +134,7 @@ def _row(task: str, score: Score, entry: Mapping[str, Any], *, is_main: bool) ->
         {name: entry[name] for name in (*COUNTED, LAST_RESORT) if isinstance(entry.get(name), int)},
         dict(entry.get(ALIKE) or {}),
         "score" in entry or "score_name" in entry,
+        dict(entry.get(CRITERIA) or {}),
     )
 
 
@@ -197,14 +201,19 @@ def failure_notes(rows: Iterable[ScoreRow]) -> list[str]:
 def ending_notes(rows: Iterable[ScoreRow]) -> list[str]:
     """Return a sentence on each exam whose answers did not end as answers do, with the option that helps.
 
-    They are not failures: the scores count, and the reader should know of what.
+    They are not failures: the scores count, and the reader should know of what. So does what judges decided of.
     """
     return [
         f"{row.task}: {note}"
         for row in rows
         if row.is_main and not row.is_suite
-        for note in endings_in_words(row.endings, row.alike)
+        for note in (*_criteria_in_words(row.criteria), *endings_in_words(row.endings, row.alike))
     ]
+
+
+def _criteria_in_words(criteria: Mapping[str, str]) -> Iterator[str]:
+    if criteria:
+        yield ", ".join(f"{score} is {criterion!r}" for score, criterion in criteria.items())
 
 
 def endings_in_words(counts: Mapping[str, int], alike: Mapping[str, Any]) -> Iterator[str]:

@@ -206,13 +206,24 @@ def cost_of(price: Price, table: PriceTable, every: Sent, asked: Sent) -> dict[s
     """
     found = {
         "usd": round(every.cost(price), _DIGITS),
-        "usd_of_this_run": round(asked.cost(price), _DIGITS),
-        **_parts(price, every.usage, every.long),
-        **_said_of_batches(price, every),
+        **cost_parts(price, asked, every),
         "usd_per_million_tokens": price.as_data(),
         "prices_of": table.date,
     }
     return {**found, "source": table.source} if table.source else found
+
+
+def cost_parts(price: Price, asked: Sent, every: Sent | None = None) -> dict[str, Any]:
+    """Return what requests cost, what of it went where, and which bound it is where not all is known.
+
+    Args:
+        price: What the model costs.
+        asked: The tokens of what this run asked for.
+        every: Those of all answers, whenever they were given.
+    """
+    every = every or asked
+    usd = {"usd_of_this_run": round(asked.cost(price), _DIGITS)}
+    return {**usd, **_parts(price, every.usage, every.long), **_said_of_batches(price, every)}
 
 
 def _said_of_batches(price: Price, every: Sent) -> dict[str, Any]:

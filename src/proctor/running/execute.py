@@ -15,7 +15,7 @@ from msgspec import structs
 from proctor.data.policy import POLICY_FIELD, check_policy, classes_of
 from proctor.engines.decoding import with_defaults
 from proctor.engines.engine import Engine
-from proctor.errors import EngineError
+from proctor.errors import EngineError, problems_of
 from proctor.ir import Answers, Choose, Converse, Failure, Generate, Pair, Prompt, Request, Response, Rolling
 from proctor.logs import get_logger
 from proctor.recipes.answer_seeds import derived_seed
@@ -43,13 +43,18 @@ _SIZE_OF_OTHERS = 1 << 12
 _NO_ANSWER = Failure("engine", "the engine ended without answering this request")
 
 
-def ask(exams: Sequence[Exam], session: Session) -> None:
+def ask(exams: Sequence[Exam], session: Session, *, grades: bool = True) -> None:
     """Ask the engine everything that the log cannot answer, and return when all of it is durable.
 
     Requests of all exams flow through one call per kind, so batches and connections stay full across exams.
 
+    Args:
+        exams: Exams.
+        session: Who is asked, and on which terms.
+        grades: Whether the answers are graded by this process, so that judges are looked at, too.
+
     Raises:
-        EngineError: The engine cannot work; what it answered before is kept.
+        EngineError: The engine cannot work, or a judge could not be asked; what was answered before is kept.
         LogError: An answer could not be stored.
     """
     if session.observer.wants_total:
@@ -60,7 +65,7 @@ def ask(exams: Sequence[Exam], session: Session) -> None:
         sharing_limits(session.log, session.number, session.engine),
         LogWriter(session.log, session.number, claimed=bool(claims)) as writer,
     ):
-        asking = _Asking(session, writer, claims)
+        asking = _Asking(session, writer, claims, exams if grades else ())
         pending: dict[Kind, list[Exam]] = {"generate": [], "score": []}
         for exam in exams:
             pending["score" if exam.asker.kinds <= NEED_SCORES else "generate"].append(exam)
@@ -140,7 +145,11 @@ def _round(kind: Kind, asking: _Asking, todo: list[Exam], pending: dict[Kind, li
 def _leg(kind: Kind, asking: _Asking, stream: _Stream) -> None:
     """Let the engine answer what the stream gives it until it ends, or pauses for the budget."""
     engine = asking.session.engine
-    answers: Answers = engine.generate(stream) if kind == "generate" else engine.score(stream)  # type: ignore[arg-type]
+    try:
+        answers: Answers = engine.generate(stream) if kind == "generate" else engine.score(stream)  # type: ignore[arg-type]
+    except EngineError:
+        asking.check_access()  # says what judges lack, too
+        raise
     try:
         for position, response in answers:
             asking.file(position, response)
@@ -162,8 +171,9 @@ class _Asking:
 
     _count: int
 
-    def __init__(self, session: Session, writer: LogWriter, claims: Claims | None) -> None:
+    def __init__(self, session: Session, writer: LogWriter, claims: Claims | None, judged: Sequence[Exam]) -> None:
         self.session = session
+        self._judged: Sequence[Exam] | None = judged
         self._shared = None if claims is None else SharedKeys(claims, self._settled_elsewhere, self._pass)
         self._began = int(session.log.clock())
         self.filed = Filed(session.log, session.number, with_failures=not session.retry_failed)
@@ -259,6 +269,8 @@ class _Asking:
     def send(self, step: Step) -> bool:
         """Give a step the next position; return whether the budget allows it now."""
         session, claim = self.session, None
+        if self._judged is not None:
+            self.check_access()
         self.model.before(step.key, step.request)
         if session.budget is not None:
             claim = session.budget.claim(step.request, session.engine)
@@ -272,6 +284,21 @@ class _Asking:
         self._count += 1
         session.progress.asked += 1
         return True
+
+    def check_access(self) -> None:
+        """Check, before the first request, that the model and all judges can be asked: a judge comes last, and is dear.
+
+        Raises:
+            EngineError: Keys or addresses are missing, with all of them.
+        """
+        judged, self._judged = self._judged or (), None
+        who: dict[str, Engine] = {"": self.session.engine}
+        for exam in judged:
+            who |= {f"judge {each.label}": each for each in exam.judges() if isinstance(each, Engine)}
+        if lacking := [
+            problem.at(path=path) for path, each in who.items() for problem in problems_of(each.check_access)
+        ]:
+            raise EngineError(lacking)
 
     def start_round(self) -> None:
         """Begin to count positions from zero."""

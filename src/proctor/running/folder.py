@@ -12,12 +12,13 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from proctor.errors import ChangedDataError, OutputError, ProctorError, UsageError
 from proctor.jsonable import to_document, to_lines
+from proctor.logs import get_logger
 from proctor.recipes.exam import Answered, Exam
 from proctor.recipes.fingerprint import Fingerprint
 from proctor.running.folder_lock import locked
@@ -28,6 +29,7 @@ from proctor.scoring.grades import Grade
 
 if TYPE_CHECKING:
     from proctor.engines.engine import Engine
+    from proctor.running.progress import Progress
 
 SPEC, SAMPLES, RESULTS = "run.yaml", "samples.jsonl", "results.json"
 _BLOCK = 256  # lines that are encoded together: calls are cheap then, and the lines weigh little
@@ -70,6 +72,8 @@ class RunFolder:
     def open(self, spec: RunSpec) -> None:
         """Make the folder and write ``run.yaml``; results of an earlier run of the same spec are kept until the end.
 
+        Files of another run, which got no answer or of which nobody knows what it was, are set aside.
+
         Raises:
             UsageError: The folder holds another run.
             OutputError: The folder cannot be written.
@@ -80,9 +84,25 @@ class RunFolder:
         self._spec = spec if before is not None else replace(spec, fingerprints={})
         with _output_errors(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
-            for name in (SAMPLES, RESULTS) if before is None and self._has_no_answer() else ():
-                (self.path / name).unlink(missing_ok=True)
+            if before is None and (self.path / RESULTS).is_file():
+                self._set_aside()
         self._write_spec()
+
+    def keep_answers(self, progress: Progress) -> None:
+        """Set aside what an earlier run of the same spec wrote, if it got answers and the one that ends got none."""
+        if progress.answered == progress.failed and not progress.cached and self._is_answered():
+            with _output_errors(self.path):
+                self._set_aside()
+            self._write_spec()
+
+    def _set_aside(self) -> None:
+        """Move the files of an earlier run into a folder of their own."""
+        place = next(each for number in count(1) if not (each := self.path / f"earlier-{number}").exists())
+        place.mkdir()
+        for name in (SPEC, SAMPLES, RESULTS):
+            with suppress(FileNotFoundError):
+                (self.path / name).rename(place / name)
+        get_logger().warning("what an earlier run wrote into %s is kept in %s", self.path, place)
 
     def check(self, spec: RunSpec, exams: Iterable[Exam]) -> None:
         """Check that a run could write here, and write nothing.
@@ -98,19 +118,20 @@ class RunFolder:
         """Return the run that is here already, and keep what its exams were made of."""
         before = self._before(spec)
         if before is not None and (differences := spec.differences(before)):
-            if not self._has_no_answer():
+            if self._is_answered() is not False:
                 raise self._another(differences)
             before = None
         is_sample = spec.precision is not None  # which questions these are depends on the answers: a budget ended some
         self._known = {} if before is None or is_sample else _fingerprints(before.fingerprints)
         return before
 
-    def _has_no_answer(self) -> bool:
-        """Whether the run that ended here got no answer at all, as where it asked a wrong address."""
+    def _is_answered(self) -> bool | None:
+        """Whether the run that ended here got an answer; one that asked a wrong address got none. ``None``: unknown."""
         with suppress(OSError, ValueError, LookupError, TypeError, RuntimeError, ProctorError):
             found = json.loads(read_bytes(self.path / RESULTS, MOST_BYTES, within=self.path))["run"]["requests"]
-            return bool(0 < found["answered"] == found["failed"] and not found["from_log"])
-        return False
+            if found["answered"] or found["from_log"]:
+                return bool(found["answered"] > found["failed"] or found["from_log"])
+        return None
 
     def _write_spec(self) -> None:
         if self._spec is not None:

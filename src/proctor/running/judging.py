@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proctor.engines.engine import Engine
-from proctor.ir import Answers, Failure, Generate, KnownAnswerer, Response, Usage
+from proctor.ir import Answers, Failure, Generate, KnownAnswerer, Response
+from proctor.running.accounts import Sent, cost_parts
 from proctor.running.progress import Progress
 from proctor.scoring.judges.judge_client import asking_through, is_asked_through
 
@@ -34,30 +35,28 @@ class JudgeCounts:
         asked: Requests that were sent.
         from_log: Requests that the log answered.
         failed: Requests that were sent and got no answer.
-        usage: Tokens of the requests that were sent.
-        usd: What they cost at list prices, in US dollars; ``None`` where no price is known.
+        sent: Tokens of the requests that were sent.
+        price: What they cost; ``None`` where no price is known.
     """
 
     asked: int = 0
     from_log: int = 0
     failed: int = 0
-    usage: Usage = field(default_factory=Usage)
-    usd: float | None = None
+    sent: Sent = field(default_factory=Sent)
+    price: Price | None = None
 
     def count(self, response: Response, price: Price | None = None) -> None:
         """Count an answer that was asked for."""
-        from proctor.running.accounts import Sent
-
         self.asked += 1
         self.failed += response.failure is not None
-        self.usage += response.usage
-        if price is not None:
-            self.usd = (self.usd or 0.0) + Sent.of([response], price.above).cost(price)
+        self.sent = self.sent.with_those_of(Sent.of([response], price.above if price else None))
+        self.price = price
 
-    def as_data(self) -> dict[str, float]:
-        """Return the counts by name, and dollars as ``usd_of_this_run`` where they are known."""
-        usd = {} if self.usd is None else {"usd_of_this_run": round(self.usd, 6)}
-        return {"asked": self.asked, "from_log": self.from_log, "failed": self.failed, **self.usage.as_data(), **usd}
+    def as_data(self) -> dict[str, Any]:
+        """Return the counts by name, and dollars as of :func:`~proctor.running.accounts.cost_parts` where known."""
+        usd = {} if self.price is None else cost_parts(self.price, self.sent)
+        counts = {"asked": self.asked, "from_log": self.from_log, "failed": self.failed}
+        return {**counts, **self.sent.usage.as_data(), **usd}
 
 
 class Judging:
@@ -105,7 +104,7 @@ class Judging:
             return ((position, engine.heard(response)) for position, response in engine.generate(requests))
         return self.answer(engine, requests)
 
-    def summary(self) -> dict[str, dict[str, float]]:
+    def summary(self) -> dict[str, dict[str, Any]]:
         """Return the counts by judge, as JSON-like data."""
         return {label: counts.as_data() for label, counts in sorted(self.counts.items())}
 

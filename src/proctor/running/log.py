@@ -291,12 +291,6 @@ class ResponseLog:
 
     # -- writing ----------------------------------------------------------------------------------------------
 
-    def put_many(self, engine: int, entries: Iterable[tuple[Key, Response]]) -> None:
-        """Store entries in one transaction; they are durable when this returns. The first answer to a key stays."""
-        with self._guard() as connection:
-            write(self, connection, engine, entries)
-        self.store.sync()
-
     def set_aside(self, engine: int, keys: Iterable[Key]) -> None:
         """Take answers out of use, so that whoever wants them asks anew; they are kept, with the time of each."""
         numbers = (engine, *self._others.get(engine, ()))

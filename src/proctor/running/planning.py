@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean, stdev
+from typing import NamedTuple
 
 from proctor.engines.engine import Engine
 from proctor.ir import Converse, Generate, Message, Prompt, Request, Response
+from proctor.ir.question import Question
 from proctor.recipes.exam import Exam, suited
 from proctor.running.budget import Price, PriceTable, price_table
 from proctor.running.checks import check_exams
@@ -21,6 +23,7 @@ from proctor.running.log_store import AbsentLogError
 from proctor.running.maintenance import engines as engines_of_log
 from proctor.running.plan import BATCH, Filed, Single, Wanted, batches, wanted
 from proctor.running.reckoning import Reckoner
+from proctor.running.rehearsal import asked_of_judges
 from proctor.statistics.distributions import t_quantile
 from proctor.statistics.fixed_width import FIRST_LOOK, units_needed
 from proctor.statistics.paired_shares import detectable_share
@@ -30,6 +33,8 @@ DISCORDANT = 0.1
 15% of their answers to an exam."""
 
 _FEWEST = 2  # of values: one has no spread
+_MOST_JUDGED = 100
+"""Questions whose made-up answers are graded, to see what judges are asked."""
 _MOST_LOOKED_AT = 2_000
 """Answers to an exam that are read from the log: their mean is then known to some percent."""
 
@@ -65,6 +70,20 @@ def _less(estimate: Estimate, saved: float) -> Estimate:
     return Estimate(*(None if each is None else max(0.0, each - saved) for each in bounds))  # type: ignore[arg-type]
 
 
+class JudgePlan(NamedTuple):
+    """What a judge would be asked for an exam, were the log without its verdicts.
+
+    Attributes:
+        requests: How many requests, about; ``None`` where that shows only with answers.
+        tokens_in: Tokens that it reads at least, about: answers are taken to be two words long.
+        usd: What these cost; ``None`` where no price is known.
+    """
+
+    requests: int | None = None
+    tokens_in: float | None = None
+    usd: float | None = None
+
+
 @dataclass(slots=True)
 class ExamPlan:
     """Estimates for one exam.
@@ -85,7 +104,7 @@ class ExamPlan:
             left to ask.
         seconds: How long one request took in the log; ``None`` where nobody knows.
         detectable: The smallest difference between two models that the exam shows four times out of five.
-        judges: Models that judge its answers; what they are asked is counted nowhere here.
+        judges: Who judges its answers, by name; what they are asked is counted nowhere else.
     """
 
     exam: str
@@ -101,7 +120,7 @@ class ExamPlan:
     out_from: str = "nothing"
     seconds: float | None = None
     detectable: float = math.nan
-    judges: tuple[str, ...] = ()
+    judges: Mapping[str, JudgePlan] = field(default_factory=dict)
 
     @property
     def left(self) -> int:
@@ -179,8 +198,9 @@ def plan_run(
         with suppress(AbsentLogError):
             opened = stack.enter_context(ResponseLog(log or default_log(), read_only=True))
         answers = _Answers(opened, engine)
-        plans = tuple(_planned(exam, engine, answers, discordant) for exam in chosen)
-    price = (prices or price_table()).price_of(engine.price_name)
+        table = prices or price_table()
+        plans = tuple(_planned(exam, engine, answers, discordant, table) for exam in chosen)
+    price = table.price_of(engine.price_name)
     return RunPlan(plans, engine.label, price, engine.most_at_once, discordant)
 
 
@@ -223,11 +243,12 @@ class _Seen:
     others: list[Response] = field(default_factory=list)
 
 
-def _planned(exam: Exam, engine: Engine, answers: _Answers, discordant: float) -> ExamPlan:
-    plan, seen, own_keys = ExamPlan(exam.name), _Seen(), set[Key]()
+def _planned(exam: Exam, engine: Engine, answers: _Answers, discordant: float, prices: PriceTable) -> ExamPlan:
+    plan, seen, own_keys, first = ExamPlan(exam.name), _Seen(), set[Key](), list[Question]()
     place = exam.name if engine.answers_in_order else ""
     for batch in batches(exam.questions(), BATCH):
         plan.instances += len(batch)
+        first += batch[: _MOST_JUDGED - len(first)]
         fresh = answers.fresh([entry for question in batch for entry in wanted(question, place)])
         fresh = [(entry, is_known) for entry, is_known in fresh if entry.key not in own_keys]
         own_keys.update(entry.key for entry, _ in fresh)
@@ -238,8 +259,19 @@ def _planned(exam: Exam, engine: Engine, answers: _Answers, discordant: float) -
     if exam.options.repeats is not None:  # then a run counts questions, too
         plan.instances = plan.questions
     plan.detectable = detectable_share(discordant, plan.questions)
-    plan.judges = tuple(dict.fromkeys(model for each in exam.judged for model in each.get("models", ())))
+    plan.judges = _judged(exam, first, plan.instances, prices)
     return plan
+
+
+def _judged(exam: Exam, first: Sequence[Question], count: int, prices: PriceTable) -> dict[str, JudgePlan]:
+    found = {model: JudgePlan() for each in exam.judged for model in each.get("models", ())}
+    for name, (engine, requests) in (asked_of_judges(exam, first) if found else {}).items():
+        reckoner, price = Reckoner(), prices.price_of(engine.price_name)
+        tokens = sum(reckoner.claim(each, engine).prompt for each in requests) * count / len(first)
+        tokens *= (_GUESSED if engine.count_tokens(requests[0].prompt) is None else _COUNTED)[1]
+        usd = None if price is None else tokens * price.input / 1e6
+        found[name] = JudgePlan(round(len(requests) * count / len(first)), tokens, usd)
+    return found
 
 
 def _look_at(plan: ExamPlan, seen: _Seen, exam: Exam, answers: _Answers, fresh: Sequence[tuple[Wanted, bool]]) -> None:

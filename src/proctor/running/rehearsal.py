@@ -8,19 +8,23 @@ graded as always; no judge is asked.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
+from proctor.engines.engine import Engine
 from proctor.errors import ProctorError, UsageError
-from proctor.ir import Answers, Converse, Failure, Generate, Request, Response, Rolling, Scored
+from proctor.ir import Answers, Converse, Failure, Generate, KnownAnswerer, Request, Response, Rolling, Scored
 from proctor.ir.question import Answered, Question
 from proctor.recipes.exam import Exam
 from proctor.running.drawn_questions import part_of, shares_of
-from proctor.scoring.judges.judge_client import asking_through
+from proctor.scoring.judges.judge_client import asking_through, who_judges
 
 _QUESTIONS = 7
 """Of which an odd number are answered rightly: with as many wrong ones a score of all could be the mean by chance."""
 
 _WRONG = "no answer"
+_WRONG_PLACE = 1
+_VERDICT = '{"steps": ["one"], "reason": "none", "pass": false, "score": 0}'
+"""What judges are taken to say: whoever asks in steps goes on."""
 _REFUSED = Response(failure=Failure("rehearsal", "nobody is asked in a rehearsal", retryable=False))
 
 
@@ -61,6 +65,31 @@ def check_decidable(
         raise less_is_better(exam.name, shares.metric)
 
 
+def asked_of_judges(exam: Exam, questions: Sequence[Question]) -> dict[str, tuple[Engine, list[Generate]]]:
+    """Return what judges would be asked, were every answer two words long: engine and requests by who judges.
+
+    Args:
+        exam: The exam.
+        questions: Some of its questions.
+    """
+    asked: dict[str, tuple[Engine, list[Generate]]] = {}
+
+    def note(engine: KnownAnswerer, requests: Iterable[Generate]) -> Answers:
+        for number, request in enumerate(requests):
+            if isinstance(engine, Engine):
+                asked.setdefault(who_judges(engine), (engine, []))[1].append(request)
+            yield number, Response(texts=(_VERDICT,), finish_reasons=("stop",))
+
+    answered = [
+        Answered(each, tuple(_response(request, each, _WRONG_PLACE) for request in each.requests))
+        for each in questions
+        if each.failure is None
+    ]
+    with suppress(ProctorError), asking_through(note):  # what cannot be graded so has asked what it has asked
+        part_of(exam, [each.question for each in answered]).grade(answered)
+    return asked
+
+
 def less_is_better(name: str, metric: str) -> UsageError:
     """Return the error of a gate on such a score."""
     why = f"less of '{metric}' is better, and a gate is for scores of which more is"
@@ -77,7 +106,7 @@ def _response(request: Request, question: Question, place: int) -> Response:
     """Return an answer that is right for three questions of four, as far as references say what is."""
     if isinstance(request, Generate | Converse):
         references = question.exchange.references
-        said = str(references[0]) if references and place % 4 != 1 else _WRONG
+        said = str(references[0]) if references and place % 4 != _WRONG_PLACE else _WRONG
         count = request.decoding.count if isinstance(request, Generate) else sum(t is None for t in request.turns)
         return Response(texts=(said,) * count, finish_reasons=("stop",) * count)
     count = 1 if isinstance(request, Rolling) else len(request.pairs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import shlex
 import sys
@@ -23,6 +24,7 @@ from proctor.jsonable import jsonable
 from proctor.logs import get_logger
 from proctor.recipes.exam import Exam, limited, suited
 from proctor.recipes.fingerprint import FINGERPRINT
+from proctor.recipes.held_code import code_of
 from proctor.recipes.metric_code import installed_version
 from proctor.results.summary import (
     ScoreRow,
@@ -309,6 +311,7 @@ def _conclude(
             grading.add(exam, samples)
         if folder is not None:  # before anything of an earlier run is replaced
             folder.take(grading.fingerprints)
+            folder.keep_answers(session.progress)
     grades, results = grading.grades, grading.results
     results.update(group_entries(exams, grades, results))
     run = circumstances(session, grading.usage, grading.sent, began)
@@ -330,6 +333,12 @@ def _conclude(
     return RunResult(results, run, grades, folder.path if folder is not None else None, stopped)
 
 
+def _with_code(engine: Engine) -> str:
+    """Return what an engine is in fingerprints: its identity, and the digests of code that is not ours."""
+    code = code_of([engine])
+    return f"{engine.identity} {json.dumps(code, sort_keys=True)}" if code else engine.identity
+
+
 class _Grading:
     """Grades one exam after the other; one that cannot be graded is filed as failed and leaves the others alone."""
 
@@ -344,6 +353,7 @@ class _Grading:
         self.models: dict[str, dict[str, int]] = {}
         self.ways: dict[str, dict[str, int]] = {}
         self._session = session
+        self._engine = _with_code(session.engine)
         self._filed = Filed(session.log, session.number, with_failures=True)
         self._missing = (
             Failure("budget", session.stopped)
@@ -359,7 +369,6 @@ class _Grading:
         filed = self._filed.heard_by(listening(self._session.engine, exam))
         tally = Tally(anywhere=self._distinct, above=self._session.progress.above)
         tally.items = answered_blocks(tally.noted(asked), filed, self._missing)
-        engine = self._session.engine.identity
         try:
             grade = _grade(exam, tally, samples)
             if (sample := self._session.samples.get(exam.name)) is not None:
@@ -371,14 +380,16 @@ class _Grading:
         else:
             self.grades[exam.name] = grade
             served = sorted(tally.models.keys() - {self._session.engine.label})
-            fingerprint = tally.maker.made(exam.definition, f"{engine} {served}" if served else engine)
+            fingerprint = tally.maker.made(
+                exam.definition, " ".join([self._engine, *([str(served)] if served else [])])
+            )
             self.fingerprints[exam.name] = fingerprint.to_dict()
             self.results[exam.name] = {
                 **entry_of(grade, tally.count, tally.endings.as_data()),
                 FINGERPRINT: fingerprint.to_dict(),
             }
             if exam.judged:
-                self.results[exam.name][JUDGED] = exam.judged
+                self.results[exam.name] |= {JUDGED: exam.judged, **exam.criteria}
             if sample is not None:
                 self.results[exam.name] = sample.entry(self.results[exam.name])
             self._session.observer.graded(exam.name, grade)

@@ -90,7 +90,7 @@ def ask_shard(exams: Sequence[Exam], engine: Engine, shard: Shard, **terms: Unpa
     with session_with(engine.answering(), **terms) as session:
         session.observer.started([exam.name for exam in parts], engine.label)
         try:
-            ask(parts, session)
+            ask(parts, session, grades=False)
         finally:
             session.observer.finished()
         return session.progress

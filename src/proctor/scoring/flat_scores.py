@@ -23,6 +23,8 @@ NOWHERE = "in_no_exam"
 """Scores that a group was to have, and none of its members has: a list of names."""
 COPIES = "copies"
 """In a file of results: how often each question stands among the samples, where that is more than once."""
+CRITERIA = "criteria"
+"""In a file of results: what judges decided of, by the names of scores that do not say it."""
 CLUSTERS = "clusters"
 NO_CLUSTER = "instances_without_key"
 """In results: by which field questions belong together, how many clusters there are, the main score's standard error,

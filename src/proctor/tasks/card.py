@@ -48,12 +48,6 @@ class TaskCard(Artifact):
             raise DataError("the card has no loader", path=self.artifact_id or "", hint="give it one, or pass rows")
         return self.loader()
 
-    def standardized(self, streams: MultiStream) -> MultiStream:
-        """Return streams after the preprocessing steps."""
-        for operator in self.preprocess_steps or []:
-            streams = operator(streams)
-        return streams
-
 
 class ICLCard(TaskCard):
     """The oldest name of :class:`TaskCard`."""

@@ -84,6 +84,7 @@ def scored(tmp_path, monkeypatch):
             problems = [str(each) for exam in exams for each in exam.problems()]
             if problems:
                 return problems, asked
+            run.judges = [each.label for exam in exams for each in exam.judges()]
             engine = make_engine("openai", {"model": "candidate", "base_url": server.url})
             return run_exams(exams, engine, log="answers.db").results["essays"], asked
 
@@ -164,6 +165,7 @@ def test_most_of_several_judges_decide(scored):
 
     found, asked = scored(rows_with({}, {}), says, "atlas_judge_postprocess", evaluator="ATLASLLMEvaluator", more=more)
     assert found["accuracy"] == 50.0  # two of three find the first right
+    assert scored.judges == ["judge", "other"]
     assert len(asked) == 4  # what one judge was asked already is not asked again
 
 

@@ -4,11 +4,12 @@ import pytest
 
 from proctor.dialects.hub_yaml.config import Step
 from proctor.dialects.hub_yaml.judges import _counted, _question, grader, instructions_of
-from proctor.dialects.hub_yaml.scorers import Answered
+from proctor.dialects.hub_yaml.scorers import Answered, HubScorer
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import ProctorError
 from proctor.ir import Failure
 from proctor.scoring.answer_checks import Verdict
+from proctor.scoring.judges.judged import judges_of
 from proctor.settings import settings
 
 
@@ -153,6 +154,8 @@ def test_who_judges():
     (problem,) = made().check()
     assert "nobody says which model" in problem.what
     assert made().judge([], mean) == []
+    scorer = HubScorer(Step("model_graded_qa", {}, None), None, "mean", made(model=["scripted", "dummy"]))
+    assert [each.label for each in judges_of([scorer])] == ["scripted", "dummy"]
 
 
 def test_a_prompt_that_cannot_be_made_is_a_failure_of_its_answer_alone():

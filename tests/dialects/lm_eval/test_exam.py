@@ -666,6 +666,34 @@ def broken(doc):
         assert f"t.yaml:{line}:15" in text
         assert "--trust-code" in text
 
+    @pytest.mark.parametrize(
+        "text",
+        [
+            TEXT.replace('"{{question}}"', "!function utils.text"),
+            TEXT.replace('"{{answerKey}}"', "!function utils.text"),
+            CHOICE.replace('"{{choices.text}}"', "!function utils.text"),
+            f"{TEXT}\nprocess_docs: !function utils.process_docs",
+            f"{TEXT}\ncustom_dataset: !function utils.process_docs",
+            f"{TEXT}\nnum_fewshot: 1\nfewshot_config: {{samples: !function utils.process_docs}}",
+        ],
+    )
+    def test_code_that_makes_questions_is_among_the_problems_that_are_known_without_rows(self, exam, folder, text):
+        (folder / "utils.py").write_text(self.UTILS)
+        (problem,) = exam(text).problems()
+        assert "is Python code" in problem.what
+        with settings.context(trust_code=True):
+            assert exam(text).problems() == []
+
+    def test_a_group_that_code_scores_needs_trust_before_anybody_is_asked(self, exam, folder):
+        (folder / "utils.py").write_text(self.UTILS)
+        exam(TEXT)
+        metrics = "[{metric: exact_match, aggregation: !function utils.total}]"
+        (folder / "g.yaml").write_text(f"group: g\ntask: [t]\naggregate_metric_list: {metrics}")
+        (made,) = resolve(["g"], [str(folder)])
+        assert [each.what for each in made.problems()] == ["aggregation is Python code: 'utils.total'"]
+        with settings.context(trust_code=True):
+            assert made.problems() == []
+
     @pytest.mark.parametrize("field", ["doc_to_text", "doc_to_choice", "doc_to_target"])
     def test_functions_under_a_template_are_refused_or_run(self, exam, folder, field):
         (folder / "utils.py").write_text(

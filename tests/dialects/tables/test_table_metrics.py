@@ -229,6 +229,19 @@ def judge(tmp_path, monkeypatch):
     return named
 
 
+def test_results_say_which_criterion_each_score_of_judges_measures(cities, tmp_path, judge):
+    judge(lambda prompt: json.dumps({"pass": True, "reason": "so"}))
+    named = ("judge:is polite", "judge", "contains:Paris", "judge:is short")
+    result = run_exams(
+        [exam_of(cities, metric=named, judge="openai/judge", **NAMED)],
+        ScriptedEngine(answer="Paris"),
+        log=tmp_path / "log.db",
+    )
+    criteria = {"judge": "judge:is polite", "judge_2": "judge", "judge_3": "judge:is short"}
+    assert result.results["cities"]["criteria"] == criteria
+    assert "cities: judge is 'judge:is polite', judge_2 is 'judge', judge_3 is 'judge:is short'" in str(result)
+
+
 def test_a_judge_decides_by_a_criterion(cities, tmp_path, judge):
     asked = judge(lambda prompt: json.dumps({"pass": "Paris" in prompt.split("<answer>")[1], "reason": "so"}))
     exam = exam_of(cities, metric=("judge:names the capital",), judge="openai/judge", **NAMED)

@@ -493,6 +493,8 @@ def test_three_judges_may_decide_together():
     assert result.scores["ensemble_score"] == 0.75
     assert result.instance_scores["ensemble_2_conversation_answer_topicality"][0] == 0.0
     assert result.scores["score_name"] == "ensemble_score"
+    members = [f"ensemble_{number}_conversation_answer_topicality" for number in range(3)]
+    assert [score.name for score in result.table if score.name in members] == members
 
 
 def test_an_ensemble_fails_where_a_member_does():

@@ -13,6 +13,7 @@ from proctor.dialects.aisbench.judged_names import ASKING
 from proctor.dialects.aisbench.judges import judge_engine, judge_of_config, judges_in
 from proctor.dialects.aisbench.options import DatasetOptions
 from proctor.dialects.aisbench.values import ConfigFunction, Reference, as_data, short_name
+from proctor.engines.engine import Engine
 from proctor.errors import ProctorError
 from proctor.guests.clones import code_in_clone
 from proctor.guests.code import code_of_named
@@ -66,10 +67,14 @@ class _Asked:
     template: object
     model: Mapping[str, Any] | None
 
+    def judges(self) -> list[Engine]:
+        """Return who judges; errors as of :func:`judge_engine`."""
+        return [judge_engine(judge_of_config(self.model), self.model)]
+
     def asked_with(self) -> dict[str, Any]:
         """Return the judge by name, its words by digest, its model by identity."""
         try:
-            models = [who_judges(judge_engine(judge_of_config(self.model), self.model))]
+            models = [who_judges(each) for each in self.judges()]
         except ProctorError:  # whoever checks says so
             models = []
         return {"judge": self.name, "words": "its own", "prompt": digest_of_words([self.template]), "models": models}

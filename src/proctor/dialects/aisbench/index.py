@@ -66,11 +66,11 @@ def config_entries(
         named: Whether a name in lower case is wanted; files of other names are not looked into. ``None`` is all.
     """
     folders = [*map(str, include_paths), *filter(None, (settings.config_dirs or "").split(os.pathsep))]
-    found: dict[str, ConfigEntry] = {}
-    for source, folder in (*((each, each) for each in folders), *_installed()):
-        entries = _entries(source, _stamped(folder)) if named is None else _walk(source, folder, named)
-        found.update((f"{source}/{entry.address}", entry) for entry in entries)
-    return found
+    is_wanted = named or (lambda _name: True)
+    entries = [entry for folder in folders for entry in _walk(folder, folder, is_wanted)]
+    for source, folder in _installed():
+        entries += (entry for entry in _entries(source, _stamped(folder)) if is_wanted(entry.name.lower()))
+    return {f"{entry.source}/{entry.address}": entry for entry in entries}
 
 
 def find_config(name: str, include_paths: Iterable[str] = (), kinds: Collection[str] = ()) -> Path | None:
@@ -85,9 +85,10 @@ def find_config(name: str, include_paths: Iterable[str] = (), kinds: Collection[
         UsageError: Two files of one source have the name.
     """
     wanted = name.removesuffix(".py")
+    last = wanted.rpartition("/")[2].lower()
     entries = [
         entry
-        for address, entry in config_entries(include_paths).items()
+        for address, entry in config_entries(include_paths, last.__eq__).items()
         if (entry.name == wanted or f"/{address}".endswith(f"/{wanted}")) and (not kinds or entry.kind in kinds)
     ]
     first = [entry for entry in entries if entry.source == entries[0].source]
@@ -113,8 +114,9 @@ def _stamped(folder: str) -> tuple[str, Stamp]:
         return folder, ()
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=8)
 def _entries(source: str, stamped: tuple[str, Stamp]) -> tuple[ConfigEntry, ...]:
+    """Return the configs of an installed package: unlike those of a folder, they stay while a process runs."""
     return tuple(_walk(source, stamped[0], lambda _name: True))
 
 

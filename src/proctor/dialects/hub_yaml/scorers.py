@@ -12,6 +12,7 @@ from typing import Any, Final
 from proctor.dialects.hub_yaml.config import HubTask, Step
 from proctor.dialects.hub_yaml.judges import Grader, grader
 from proctor.dialects.hub_yaml.solvers import made_of
+from proctor.engines.engine import Engine
 from proctor.errors import Diagnostic, ProctorError, ScoringError
 from proctor.ir import Failure
 from proctor.scoring.answer_checks import SHARES, Check, Verdict
@@ -162,6 +163,10 @@ class HubScorer:
         """Yield what is known to go wrong before anybody is asked."""
         if self.grader is not None:
             yield from self.grader.check()
+
+    def judges(self) -> list[Engine]:
+        """Return who judges; errors as of :meth:`Grader.engines`."""
+        return [] if self.grader is None else self.grader.engines()
 
     def asked_with(self) -> dict[str, Any] | None:
         """Return what its judges are asked with, and who they are; ``None`` where nobody judges."""

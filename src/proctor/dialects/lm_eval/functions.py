@@ -11,7 +11,7 @@ from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from proctor.dialects.lm_eval.code_draws import by_content, importing
 from proctor.dialects.lm_eval.reader import FunctionReference
@@ -82,7 +82,15 @@ def load_code(value: Any) -> None:
         load_code([getattr(value, each.name) for each in fields(value)])
 
 
-_modules: dict[str, tuple[Stamp, ModuleType]] = {}
+class _Loaded(NamedTuple):
+    """A module of a file as it was then, and the files below ``lm_eval.tasks`` that it imported."""
+
+    stamp: Stamp
+    module: ModuleType
+    imported: set[Path]
+
+
+_modules: dict[Path, _Loaded] = {}
 _TASKS: Final = re.compile(r".*/(?:(lm_eval/tasks)|(lmms_eval))/")
 """Folder that modules of tasks import from: of lmms-eval the whole package, since nothing here has its names."""
 TASKS: Final = "lm_eval.tasks"
@@ -110,11 +118,10 @@ def module_of_file(file: Path) -> ModuleType:
 
 
 def _module(file: Path, name: str) -> ModuleType:
-    """Return the module of a file under a name, run anew where the file has changed."""
+    """Return the module of a file under a name, run anew where the file has changed, or one that it imports."""
     file = file.resolve()
-    key = str(file)
-    if key in _modules and is_unchanged(file, _modules[key][0]):
-        return _modules[key][1]
+    if _is_fresh(file, set()):
+        return _modules[file].module
     stamp = stamp_of(file)
     module = unrun_module(name, file)
     room = TaskRoom(_tasks_folder(file))
@@ -122,17 +129,27 @@ def _module(file: Path, name: str) -> ModuleType:
     vars(module)[_READ] = room.read
     before = sys.modules.get(name)
     sys.modules[name] = module
-    _modules[key] = stamp, module  # whoever imports it while it runs gets what there is by then
+    _modules[file] = _Loaded(stamp, module, room.imported)  # for whoever imports it while it runs
     try:
         with importing(module, file):
             run_module(module)
     except BaseException:
         sys.modules.pop(name, None)
-        del _modules[key]
+        del _modules[file]
         if before is not None:
             sys.modules[name] = before
         raise
     return module
+
+
+def _is_fresh(file: Path, seen: set[Path]) -> bool:
+    """Whether a file was run, and nothing that it is made of has changed; files that are ``seen`` are looked at."""
+    if file in seen:
+        return True
+    seen.add(file)
+    if (known := _modules.get(file)) is None or not is_unchanged(file, known.stamp):
+        return False
+    return all(_is_fresh(each, seen) for each in known.imported)
 
 
 class TaskRoom(GuestRoom):
@@ -145,6 +162,7 @@ class TaskRoom(GuestRoom):
     def __init__(self, tasks: Path | None) -> None:
         super().__init__(self._file)
         self._tasks = tasks
+        self.imported: set[Path] = set()
 
     def _file(self, name: str) -> ModuleType | None:
         """Return a module below ``lm_eval.tasks``; ``None`` of other modules, and where there is no such file."""
@@ -154,6 +172,7 @@ class TaskRoom(GuestRoom):
         start = place / "__init__.py" if place.is_dir() else place
         if not start.is_file():
             return GuestModule(name, self) if table_of(name) is not None else _folder(name)
+        self.imported.add(start.resolve())
         found = _module(start, name)
         self.read |= vars(found).get(_READ, {})
         return found
@@ -209,8 +228,8 @@ def _tasks_of_package() -> Path | None:
 
 def read_by(file: Path) -> dict[str, str]:
     """Return digests of the modules of installed packages that a file of a task imported, by name and version."""
-    _, module = _modules.get(str(file.resolve()), ((), None))
-    read = vars(module).get(_READ, {}) if module is not None else {}
+    known = _modules.get(file.resolve())
+    read = vars(known.module).get(_READ, {}) if known is not None else {}
     return {f"{each.name} {each.version}".rstrip(): each.digest for each in read.values()}
 
 

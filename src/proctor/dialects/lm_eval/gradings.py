@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
-from typing import Any
+from typing import Any, Final
 
 from proctor.dialects.lm_eval.config import plain
 from proctor.dialects.lm_eval.document_scores import DocumentScorer, View
 from proctor.dialects.lm_eval.filters import filter_list_problems, make_pipelines
 from proctor.dialects.lm_eval.fork_names import load_fork
-from proctor.dialects.lm_eval.functions import load_code
+from proctor.dialects.lm_eval.functions import load_code, resolve_function
 from proctor.dialects.lm_eval.metric_list import leading, metric_list_problems, metrics_of
 from proctor.dialects.lm_eval.names import ONLY, TaskNames, unit_of
 from proctor.dialects.lm_eval.prepared import Document, DocumentView, PreparedTask
+from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.dialects.lm_eval.task_pipelines import Requests, Scored, TaskPipeline, compact
 from proctor.dialects.lm_eval.task_scorers import CoreScorer, DocumentValues, RecordedDocuments
-from proctor.errors import Diagnostic, did_you_mean
+from proctor.errors import Diagnostic, did_you_mean, problems_of
 from proctor.ir import Failure
 from proctor.ir.question import Answered
 from proctor.scoring.answer_values import RowAggregation
@@ -28,6 +29,9 @@ from proctor.scoring.grading.groups import GroupBy
 from proctor.scoring.grading.protocols import Grading, Reading, Scorer
 from proctor.scoring.named_table import imprisonable
 from proctor.scoring.scores import Score
+from proctor.settings import settings
+
+_MADE_WITH: Final = ("custom_dataset", "process_docs", "doc_to_text", "doc_to_target")
 
 
 class TaskGrader:
@@ -43,7 +47,9 @@ class TaskGrader:
         self._of_fork = list(load_fork(task.config))
 
     def check(self) -> Iterator[Diagnostic]:
-        """Yield what is wrong with metrics and filters."""
+        """Yield what is wrong with metrics and filters, and the fields that are code where code is not trusted."""
+        if not settings.trust_code:
+            yield from self._untrusted()
         if self._of_fork:
             yield from self._of_fork
             return
@@ -52,6 +58,18 @@ class TaskGrader:
         if self._task.config.unsafe_code:
             yield from imprisonable(self._task.name)
         yield from self._unknown_fields()
+
+    def _untrusted(self) -> Iterator[Diagnostic]:
+        """Yield the fields that rows and questions are made with by code; metrics and filters say so themselves."""
+        config = self._task.config
+        named = {each: getattr(config, each) for each in _MADE_WITH}
+        if config.output_type == "multiple_choice":
+            named["doc_to_choice"] = config.doc_to_choice
+        if self._task.num_fewshot:
+            named["fewshot_config.samples"] = config.fewshot.samples
+        for name, value in named.items():
+            if isinstance(value, FunctionReference):
+                yield from problems_of(partial(resolve_function, value, name))
 
     def _unknown_fields(self) -> Iterator[Diagnostic]:
         """Yield the fields of ``group_by`` that documents do not have."""

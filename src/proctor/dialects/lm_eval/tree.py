@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from proctor.dialects.lm_eval.checks import task_from_values
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.reader import TaskFile
+from proctor.errors import Diagnostic, problems_of
 from proctor.scoring.grades import Grade
 
 Values = Mapping[str, Any]
@@ -78,6 +80,13 @@ class Group:
         from proctor.dialects.lm_eval.groups import group_scores
 
         return group_scores(self, grades).flat() if self.metrics else {}
+
+    def check(self) -> Iterator[Diagnostic]:
+        """Yield what keeps its scores from being aggregated: code that is not trusted, or not there."""
+        from proctor.dialects.lm_eval.fields import value_of
+
+        for metric in self.metrics:
+            yield from problems_of(partial(value_of, metric.aggregation, "aggregation"))
 
     def leaves(self) -> Iterator[Leaf]:
         """Yield all tasks below."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
 from pydantic import model_validator
@@ -22,7 +21,7 @@ from proctor.engines.thinking_engine import ThinkingEngine
 from proctor.engines.thoughts import Marks, marks_of
 from proctor.engines.truncation import Truncate
 from proctor.errors import EngineError, ProctorError, ValidationError
-from proctor.ir import Answers, Generate, Prompt, Score
+from proctor.ir import Answers, Generate, Prompt, Score, in_windows
 from proctor.wall.rules import accelerators
 
 WINDOW = 1024
@@ -177,7 +176,7 @@ class HFEngine(ThinkingEngine):
         answering: Callable[[HFEngine, LoadedModel, Encoder], Callable[[Sequence[_T]], Answers]],
     ) -> Answers:
         answer: Callable[[Sequence[_T]], Answers] | None = None
-        for start, window in _windows(requests):
+        for start, window in in_windows(requests, WINDOW):
             answer = answer or answering(self, self.loaded, self.encoder())
             try:
                 for position, response in answer(window):
@@ -337,11 +336,3 @@ class HFEngine(ThinkingEngine):
 
             gc.collect()
             torch.cuda.empty_cache()
-
-
-def _windows(requests: Iterable[_T]) -> Iterator[tuple[int, list[_T]]]:
-    """Cut a stream into lists, each with the position of its first request; reads no further than asked."""
-    stream, start = iter(requests), 0
-    while window := list(islice(stream, WINDOW)):
-        yield start, window
-        start += len(window)

@@ -27,7 +27,7 @@ from proctor.engines.http.several_servers import SeveralServers
 from proctor.engines.http.thinking_words import ThinkingOrder, provider_at, thinking_order
 from proctor.engines.http.transport import Transport
 from proctor.engines.model_places import model_effects
-from proctor.errors import NotAllowedError, UsageError
+from proctor.errors import EngineError, NotAllowedError, UsageError
 from proctor.ir import Answers, Generate, Prompt, Score, content_key
 from proctor.wall import let_ask
 
@@ -420,6 +420,16 @@ class OpenAIEngine(HTTPEngine):
 
     def _address_source(self) -> str:
         return "base_url" if self.base_url else next((name for name in _URL_VARIABLES if os.environ.get(name)), "")
+
+    def check_access(self) -> None:
+        """Check that OpenAI itself gets a key.
+
+        Raises:
+            EngineError: It gets none.
+        """
+        if provider_at(self._url) == "open-ai" and not (self._headers() or self._has_own_key()):
+            hint = f"set {self._key_variables()[0]}, or give the engine api_key=…; base_url=… asks another server"
+            raise EngineError(f"'{self.label}' is at OpenAI, which needs an API key", hint=hint)
 
     def _destination(self) -> tuple[str, list[str], bool]:
         name = None if self.api_key is not None or self._has_own_key() else self._key_variable()

@@ -153,6 +153,11 @@ class ProviderEngine(OpenAIEngine):
             return local.score(requests)
         return super().score(requests)
 
+    def check_access(self) -> None:
+        """Check that key and address are there; errors as of :meth:`generate`."""
+        if self._local() is None:
+            self._adapted()._connection()  # noqa: SLF001 - the same class
+
     def _ask(self, requests: Iterable[Generate]) -> Answers:
         return self._generated(requests, self._protocol())
 

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 from proctor.engines.encoder import RefusedError, Scorable
 from proctor.ir import Failure, Response, Scored, TokenLogProbability, Usage
 
 WINDOW = 4096
 """Requests handed to vLLM at once: it schedules them itself, and works best when it sees many."""
-
-T = TypeVar("T")
-
-
-def windows(requests: Iterable[T]) -> Iterator[tuple[int, list[T]]]:
-    """Yield requests, ``WINDOW`` at a time, with the position of the first."""
-    iterator, start = iter(requests), 0
-    while window := list(islice(iterator, WINDOW)):
-        yield start, window
-        start += len(window)
 
 
 def score_of(piece: Scorable, output: Any) -> Scored:

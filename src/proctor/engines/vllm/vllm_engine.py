@@ -29,9 +29,9 @@ from proctor.engines.thinking_engine import ThinkingEngine
 from proctor.engines.thoughts import UNKNOWN, Opening, cut_at, heard, opening_of, special_marks, token_counter
 from proctor.engines.truncation import Truncate, fitted_prompt, fitted_scorables
 from proctor.engines.vllm.choice_ways import BY_PROMPT, Way, ways_with
-from proctor.engines.vllm.conversion import answer_of, refusal, total, windows
+from proctor.engines.vllm.conversion import WINDOW, answer_of, refusal, total
 from proctor.errors import EngineError, MissingExtraError
-from proctor.ir import Answers, Decoding, Generate, Prompt, Response, Rolling, Score, Scored
+from proctor.ir import Answers, Decoding, Generate, Prompt, Response, Rolling, Score, Scored, in_windows
 from proctor.logs import get_logger
 from proctor.wall import standing
 from proctor.wall.rules import accelerators, granted
@@ -180,12 +180,12 @@ class VLLMEngine(ThinkingEngine):
             MissingExtraError: vLLM is not installed.
             EngineError: vLLM cannot load the model.
         """
-        for start, window in windows(requests):
+        for start, window in in_windows(requests, WINDOW):
             yield from ((start + position, response) for position, response in self._generate(window))
 
     def score(self, requests: Iterable[Score]) -> Answers:
         """Score continuations with the token boundaries of lm-evaluation-harness; errors as in :meth:`generate`."""
-        for start, window in windows(requests):
+        for start, window in in_windows(requests, WINDOW):
             yield from ((start + position, response) for position, response in self._score(window))
 
     def close(self) -> None:

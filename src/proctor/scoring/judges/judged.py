@@ -6,11 +6,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial, reduce
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
+from proctor.ir import KnownAnswerer
 from proctor.logs import say_once
 from proctor.packages import package_folder
+from proctor.scoring.flat_scores import CRITERIA
 from proctor.scoring.judges.judge_client import who_judges
+
+if TYPE_CHECKING:
+    from proctor.artifacts import Artifact
 
 JUDGED: Final = "judged"
 """Under which name results of an exam say what its judges were asked with."""
@@ -34,6 +39,36 @@ def judged_by(scorers: Iterable[object]) -> list[dict[str, Any]]:
         if (asked := asked_with()) and asked not in found:
             found.append(asked)
     return found
+
+
+def criteria_of(scorers: Iterable[object]) -> dict[str, dict[str, str]]:
+    """Return what assertions that a model judges say, by the names of their scores, where these do not say it.
+
+    Args:
+        scorers: As of :func:`judged_by`.
+    """
+    metrics: list[Any] = [getattr(each, "metric", each) for each in scorers]
+    found = {each.main_score: each.assertion for each in metrics if hasattr(each, "assertion") and each.asked_with()}
+    told = {name: assertion for name, assertion in found.items() if name != assertion}
+    return {CRITERIA: told} if told else {}
+
+
+def judges_of(scorers: Iterable[object]) -> list[KnownAnswerer]:
+    """Return who answers for the judges among scorers, each once.
+
+    Args:
+        scorers: As of :func:`judged_by`.
+
+    Raises:
+        ProctorError: One cannot be made.
+    """
+    from proctor.artifacts.effects_of import parts_of
+
+    scorers = list(scorers)
+    named = [judge for each in scorers if hasattr(each, "judges") for judge in each.judges()]
+    parts = [*named, *parts_of([getattr(each, "metric", each) for each in scorers])]
+    found = [part.answering() for part in parts if hasattr(part, "answering")]
+    return list({who_judges(cast("Artifact", each)): each for each in found}.values())
 
 
 def _stand_in(part: object) -> dict[str, Any] | None:

@@ -217,8 +217,9 @@ def _seqeval(predictions: list[Any], references: list[Any], **arguments: Any) ->
     report = classification_report(gold, predictions, output_dict=True, zero_division=0, **arguments)
     overall = report["micro avg"]
     kinds = {name: value for name, value in report.items() if not name.endswith(" avg")}
+    names = {"precision": "precision", "recall": "recall", "f1": "f1-score", "number": "support"}
     return {
-        **kinds,
+        **{name: {own: value[each].item() for own, each in names.items()} for name, value in kinds.items()},
         "overall_precision": float(overall["precision"]),
         "overall_recall": float(overall["recall"]),
         "overall_f1": float(overall["f1-score"]),
