@@ -77,9 +77,10 @@ def sits_an_exam(program, folder):
 
 @pytest.mark.slow
 def test_the_wheel_alone_has_everything_that_runs(wheel, tmp_path):
-    done(sys.executable, "-m", "venv", tmp_path / "empty")
+    done(sys.executable, "-m", "venv", "--without-pip", tmp_path / "empty")
     python = tmp_path / "empty" / "bin" / "python"
-    done(python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", wheel)
+    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-compile")
+    done(*pip, "--no-deps", "--no-index", wheel)
     place = Path(done(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
     (place / "beside.pth").write_text(sysconfig.get_path("purelib") + "\n")
     where = done(python, "-c", "import proctor; print(proctor.__file__)", cwd=tmp_path).strip()
