@@ -123,7 +123,7 @@ class TestIdentity:
 class TestTheRealModel:
     def test_conversion_shows_no_progress_bars(self, converted):
         lines = (converted / "shown.txt").read_text(encoding="utf-8").splitlines()
-        assert [line.partition(" into ")[0] for line in lines] == ["converting SmolLM2"]
+        assert [line for line in lines if not line.startswith("converting SmolLM2 into")] == []
         assert len(list(converted.glob("models/*/model.safetensors"))) == 1
 
     def test_answers_a_chat(self, engine):
