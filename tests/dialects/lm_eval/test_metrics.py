@@ -4,6 +4,7 @@ import math
 import random
 import statistics
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests_pace import in_time
 
-from proctor.dialects.lm_eval.metrics import find_aggregation, find_metric
+from proctor.dialects.lm_eval.metrics import CoreMetric, find_aggregation, find_metric
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.errors import Location, ScoringError, TrustError
 from proctor.scoring.aggregations import AGGREGATIONS, mean, standard_error
@@ -160,3 +161,19 @@ def test_metrics_of_the_evaluate_hub_that_need_no_download():
     pytest.importorskip("sklearn")
     _, function, arguments = find_metric({"metric": "f1", "hf_evaluate": True, "average": "weighted"})
     assert function(references=["a"], predictions=["a"], **arguments) == {"f1": 1.0}
+
+
+@pytest.mark.parametrize(
+    "said, known, more_is_better",
+    [
+        (True, False, True),
+        (False, True, False),
+        (None, False, False),
+        (None, True, True),
+        (None, None, True),
+        (False, None, False),
+    ],
+)
+def test_whether_more_is_better_the_task_says_first(said, known, more_is_better):
+    assert CoreMetric(SimpleNamespace(higher_is_better=known), said).higher_is_better is more_is_better
+    assert CoreMetric(object(), said).higher_is_better is (said is not False)

@@ -7,7 +7,7 @@ from tests_commands import proctor
 from proctor.dialects.lm_eval.resolve import resolve
 from proctor.dialects.lm_eval.results_file import ModelDescription, results_document, sanitized
 from proctor.dialects.lm_eval.validate import validate
-from proctor.dialects.lm_eval.writer import as_texts, samples, text_by, write_files
+from proctor.dialects.lm_eval.writer import _plain, as_texts, samples, text_by, write_files
 from proctor.errors import OutputError
 from proctor.ir import Failure, Response, Scored
 from proctor.recipes.exam import Answered
@@ -309,3 +309,10 @@ def test_metrics_that_code_of_a_task_registers_are_found(tmp_path):
     assert found["results"]["t"]["length_of_writer,none"] == 2.0
     assert found["results"]["t"]["exact_match,none"] == 1.0
     assert found["higher_is_better"]["t"]["length_of_writer"] is False
+
+
+def test_values_that_json_lacks_are_filed_as_plain_ones():
+    import numpy as np
+
+    assert (_plain(np.float32(0.5)), _plain(np.array([3])), _plain({1}), _plain(1j)) == (0.5, 3, [1], "1j")
+    assert _plain(np.array([1, 2])) == "[1 2]"

@@ -82,6 +82,9 @@ def test_thoughts_that_the_prompt_began():
         assert failure is not None
         assert failure.kind == "thinking"
     assert heard(said("yes"), MARKS, Opening(is_closed=True)).texts == ("yes",)
+    lone = said("its mark is</think>that")
+    assert heard(lone, MARKS, Opening(is_closed=True)).texts == lone.texts
+    assert heard(lone, MARKS).texts == ("that",)
     assert heard(said("yes", thoughts=("hm",)), MARKS, opened).texts == ("yes",)
 
 
